@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config.keys import default
+from engine.config.sign_in import SignInConfig, read_sign_in
+from engine.values.trees import Section
 
 FILES_PATH = "/console/page/"
 """The path under which the files of all pages are served."""
@@ -27,18 +29,27 @@ PLAYGROUND = ConsolePage(
 )
 TOOLS = ConsolePage("page of tools", "/console/tools", "tools", data=("/console/tools.json",))
 REFERENCE = ConsolePage("reference", "/docs", "docs", data=("/openapi.json",))
-PAGES = (HOME, PLAYGROUND, TOOLS, REFERENCE)
+CALLBACK_PATH = "/console/sign-in/callback"
+"""Where the provider sends people back to."""
+SIGN_IN = ConsolePage(
+    "sign-in", "/console/sign-in", "sign_in", data=(CALLBACK_PATH, "/console/session")
+)
+SIGN_OUT_PATH = "/console/sign-out"
+"""The path to which a page posts to end the session."""
+PAGES = (HOME, PLAYGROUND, TOOLS, REFERENCE, SIGN_IN)
 """Every page. `engine/console/pages.py` serves them; no document may use their paths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """The pages that are served; the home page whenever the console is `enabled`."""
+    """The pages that are served; the home page whenever the console is `enabled`. `sign_in` is None
+    where people use the pages with tokens only."""
 
     enabled: bool = default("console.enabled")
     playground: bool = default("console.playground")
     tools: bool = default("console.tools")
     docs: bool = default("console.docs")
+    sign_in: SignInConfig | None = None
 
     def serves(self, page: ConsolePage) -> bool:
         """Whether the page is switched on."""
@@ -50,3 +61,10 @@ class Console:
             if path in (page.path, *page.data):
                 return page.title
         return "page files" if self.enabled and path.startswith(FILES_PATH) else ""
+
+
+def read_console(section: Section) -> Console:
+    """`console:`."""
+    sign_in = section.get("sign_in")
+    values = {key: value for key, value in section.items() if key != "sign_in"}
+    return Console(**values, sign_in=None if sign_in is None else read_sign_in(sign_in))

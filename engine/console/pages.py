@@ -7,10 +7,22 @@ To add a page: put its HTML, CSS and JavaScript into `page/`, its title and path
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from engine.config.console import FILES_PATH, HOME, PAGES, PLAYGROUND, REFERENCE, TOOLS, ConsolePage
+from engine.config.console import (
+    FILES_PATH,
+    HOME,
+    PAGES,
+    PLAYGROUND,
+    REFERENCE,
+    SIGN_IN,
+    SIGN_OUT_PATH,
+    TOOLS,
+    ConsolePage,
+)
+from engine.console import sign_in
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
 from engine.console.playground_api import listing
@@ -21,10 +33,20 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan
 
 FILES = Path(__file__).resolve().parent / "page"
-_SHARED_FILES = tuple(FILES / name for name in ("style.css", "theme.js", "mark.svg", "token.js"))
+_SHARED_FILES = tuple(
+    FILES / name for name in ("style.css", "theme.js", "session.js", "token.js", "mark.svg")
+)
 
-PathHandler = tuple[str, Handler]
+_READ = ("GET", "HEAD")
 Build = Callable[[Plan, Services], Handler]
+
+
+class PathHandler(NamedTuple):
+    """A path of the console, its handler, and the methods that it has."""
+
+    path: str
+    handler: Handler
+    methods: tuple[str, ...] = _READ
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +54,8 @@ class PageContent:
     """The content of a page: the file `html`, or what the handler of `build` returns.
 
     `files` are loaded by the page. `data` builds a handler for each of its paths of data. `links`
-    are removed from the HTML of the other pages while this page is switched off.
+    are removed from the HTML of the other pages while this page is switched off. `methods` are
+    those of its paths, and `posts` has the handlers of POST by path.
     """
 
     html: str = ""
@@ -40,6 +63,8 @@ class PageContent:
     files: tuple[Path, ...] = ()
     data: tuple[Build, ...] = ()
     links: tuple[bytes, ...] = ()
+    methods: tuple[str, ...] = _READ
+    posts: Mapping[str, Build] = field(default_factory=dict)
 
 
 CONTENTS: Mapping[ConsolePage, PageContent] = {
@@ -75,11 +100,21 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
         data=(lambda plan, services: document(plan),),
         links=(b'<a href="../docs">Reference</a>',),
     ),
+    SIGN_IN: PageContent(
+        build=sign_in.begin,
+        data=(sign_in.finish, sign_in.session),
+        links=(
+            b'<meta name="sign-in" content="console/session">\n',
+            b'<meta name="sign-in" content="session">\n',
+        ),
+        methods=("GET",),  # what begins and ends a sign-in is no HEAD
+        posts={SIGN_OUT_PATH: sign_in.sign_out},
+    ),
 }
 
 
 def pages(plan: Plan, services: Services) -> list[PathHandler]:
-    """The paths of the console with their handlers, for GET and HEAD."""
+    """The paths of the console with their handlers."""
     enabled = [page for page in PAGES if is_served(page, plan)]
     dead_links = [link for page in PAGES if page not in enabled for link in CONTENTS[page].links]
     handlers: list[PathHandler] = []
@@ -87,13 +122,16 @@ def pages(plan: Plan, services: Services) -> list[PathHandler]:
     for page in enabled:
         content = CONTENTS[page]
         if content.build is not None:
-            handlers.append((page.path, content.build(plan, services)))
+            handler = content.build(plan, services)
         else:
-            handlers.append((page.path, fixed(_without(dead_links, FILES / content.html))))
+            handler = fixed(_without(dead_links, FILES / content.html))
+        handlers.append(PathHandler(page.path, handler, content.methods))
         for path, build_data in zip(page.data, content.data, strict=True):
-            handlers.append((path, build_data(plan, services)))
+            handlers.append(PathHandler(path, build_data(plan, services), content.methods))
+        for path, build in content.posts.items():
+            handlers.append(PathHandler(path, build(plan, services), ("POST",)))
         files.update(content.files)
-    return handlers + [(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
+    return handlers + [PathHandler(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
 
 
 def is_served(page: ConsolePage, plan: Plan) -> bool:

@@ -1,19 +1,21 @@
 import { at, h } from "./playground/dom.js";
 import { Problem, card } from "./playground/problem.js";
+import { showSession } from "./session.js";
 
-/* The token field of a page. The token is in memory, in the tab's session storage only if "Keep" is
-   checked, and never in a URL. */
+/* The token field of a page; who is signed in needs none. The token is in memory, in the tab's
+   session storage only if "Keep" is checked, and never in a URL. */
 
 const STORAGE_KEY = "modelway.token";
 const ADVICE = "Paste your token: ASCII characters without spaces.";
 
 export class TokenField {
 	data = null; // what the token may use; null without a valid token
-	secret = ""; // the token that was checked last
+	secret = ""; // the token that was checked last; "" for the session
+	person = null; // who is signed in
 
 	/**
 	 * `load` gets the data of a token, and throws Problem; `accept` shows the data and returns a
-	 * sentence about them; `refuse` is called for an invalid token.
+	 * few words about them; `refuse` is called for an invalid token.
 	 */
 	constructor(load, accept, refuse) {
 		this.load = load;
@@ -26,13 +28,16 @@ export class TokenField {
 		at("keep").onchange = () => this.#store();
 	}
 
-	/** Check the stored token; false if there is none. */
-	restore() {
+	/** Check the stored token or the session; false if there is neither. */
+	async restore() {
 		const stored = sessionStorage.getItem(STORAGE_KEY);
-		if (!stored) return false;
-		this.input.value = stored;
-		at("keep").checked = true;
-		this.check();
+		if (stored) {
+			this.input.value = stored;
+			at("keep").checked = true;
+		}
+		this.person = await showSession(at("session"));
+		if (!stored && !this.person) return false;
+		await this.check();
 		return true;
 	}
 
@@ -56,18 +61,21 @@ export class TokenField {
 		this.input.ariaInvalid = String(!this.data);
 		if (this.data) {
 			this.#store();
-			show(h("p.good", this.accept(this.data)));
+			const words = this.secret ? "The token is valid" : "The session is used";
+			show(h("p.good", `✓ ${words}: ${this.accept(this.data)}.`));
 		} else this.refuse();
 		return this.data !== null;
 	}
 
 	#load() {
-		if (/^[\x21-\x7e]+$/.test(this.secret)) return this.load(this.secret);
+		const isPerson = this.person !== null && !this.secret;
+		if (isPerson || /^[\x21-\x7e]+$/.test(this.secret)) return this.load(this.secret);
 		throw new Problem("A token is needed.", { advice: ADVICE });
 	}
 
 	#store() {
-		if (at("keep").checked && this.data) sessionStorage.setItem(STORAGE_KEY, this.secret);
+		if (at("keep").checked && this.data && this.secret)
+			sessionStorage.setItem(STORAGE_KEY, this.secret);
 		else sessionStorage.removeItem(STORAGE_KEY);
 	}
 }

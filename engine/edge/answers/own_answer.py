@@ -58,6 +58,7 @@ class OwnAnswer:
     have one path. `has_slash_variables`: the variables of its paths may contain slashes.
     `is_websocket`: its operation is a WebSocket, whose messages are requests of the POST of the
     same path. `is_free`: its requests take from no limit, and none refuses them.
+    `is_for_pages`: a page of the console asks for it, also with a session in place of a token.
     """
 
     name: str
@@ -67,3 +68,4 @@ class OwnAnswer:
     has_slash_variables: bool = False
     is_websocket: bool = False
     is_free: bool = False
+    is_for_pages: bool = False

@@ -5,7 +5,7 @@ import { announce, at } from "./dom.js";
 import { Problem, asProblem } from "./problem.js";
 import { Reply } from "./reply.js";
 import { build } from "./request.js";
-import * as session from "./session.js";
+import * as tab from "./snapshot.js";
 import * as settings from "./settings.js";
 import { Answer, Round } from "./transcript.js";
 
@@ -27,7 +27,7 @@ const snapshot = () => ({ ...conversation.snapshot(), settings: settings.snapsho
 
 /** Keep the page as it is in the session of the tab. */
 function save() {
-	session.save({ ...snapshot(), draft: draft.value, draftFiles: attached() });
+	tab.save({ ...snapshot(), draft: draft.value, draftFiles: attached() });
 }
 
 /** Keep the conversation in the history, if that is on. */
@@ -233,7 +233,7 @@ at("presets").ontoggle = () => import("./presets.js");
 at("code").onclick = () => guarded(() => showCode(lastRequests()));
 addEventListener("pagehide", save);
 
-const saved = session.load();
+const saved = tab.load();
 settings.apply(saved?.settings);
 if (saved) {
 	open(Conversation.from(saved));

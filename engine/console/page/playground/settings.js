@@ -22,7 +22,7 @@ function accept(data) {
 	lanes.offer(data);
 	const { name, expires } = data.token;
 	const until = expires ? `, until ${new Date(expires * 1000).toLocaleDateString()}` : "";
-	return `✓ The token is valid: ${name}, ${data.models.length} models${until}.`;
+	return `${name}, ${data.models.length} models${until}`;
 }
 
 function refuse() {
@@ -104,7 +104,7 @@ at("settings-toggle").onclick = () => open(!panel.classList.contains("open"));
 panel.onsubmit = (event) => event.preventDefault();
 at("check").onclick = async () => (await token.check()) && open(false);
 
-/** Check the stored token, or ask for one. */
-export function start() {
-	if (!token.restore()) open(true);
+/** Check the stored token or the session, or ask for a token. */
+export async function start() {
+	if (!(await token.restore())) open(true);
 }

@@ -24,7 +24,7 @@ function accept({ token: { name }, servers: list }) {
 	at("server").replaceChildren(...servers.map(({ name }) => h("option", name)));
 	at("server").disabled = at("filter").disabled = at("tool").disabled = false;
 	loadTools();
-	return `✓ The token is valid: ${name}.`;
+	return name;
 }
 
 const server = () => servers[at("server").selectedIndex];
@@ -134,4 +134,4 @@ at("arguments").onsubmit = (event) => {
 	if (running) running.abort();
 	else call();
 };
-if (!token.restore()) open(true);
+if (!(await token.restore())) open(true);
