@@ -33,7 +33,9 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan
 
 FILES = Path(__file__).resolve().parent / "page"
-_SHARED_FILES = tuple(FILES / name for name in ("style.css", "theme.js", "session.js", "mark.svg"))
+_SHARED_FILES = tuple(
+    FILES / name for name in ("style.css", "theme.js", "session.js", "token.js", "mark.svg")
+)
 
 _READ = ("GET", "HEAD")
 Build = Callable[[Plan, Services], Handler]
