@@ -12,23 +12,35 @@ FILES_PATH = "/console/page/"
 
 @dataclass(frozen=True, slots=True)
 class ConsolePage:
-    """A page: its title in messages, its path, the paths of its data, and the key of `console:`
-    that switches it on."""
+    """A page: its title in messages, its label in links, its path, the paths of its data, and the
+    key of `console:` that switches it on."""
 
     title: str
+    label: str
     path: str
     key: str
     data: tuple[str, ...] = ()
 
 
-HOME = ConsolePage("home page", "/", "enabled")
+HOME = ConsolePage("home page", "Home", "/", "enabled")
 PLAYGROUND = ConsolePage(
-    "playground", "/console/playground", "playground", data=("/console/models.json",)
+    title="playground",
+    label="Playground",
+    path="/console/playground",
+    key="playground",
+    data=("/console/models.json",),
 )
-TOOLS = ConsolePage("page of tools", "/console/tools", "tools", data=("/console/tools.json",))
-REFERENCE = ConsolePage("reference", "/docs", "docs", data=("/openapi.json",))
+TOOLS = ConsolePage(
+    title="page of tools",
+    label="Tools",
+    path="/console/tools",
+    key="tools",
+    data=("/console/tools.json",),
+)
+REFERENCE = ConsolePage("reference", "Reference", "/docs", "docs", ("/openapi.json",))
 PAGES = (HOME, PLAYGROUND, TOOLS, REFERENCE)
-"""Every page. `engine/console/pages.py` serves them; no document may use their paths."""
+"""Every page, in the order of links. `engine/console/pages.py` serves them; no document may use
+their paths."""
 
 
 @dataclass(frozen=True, slots=True)

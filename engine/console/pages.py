@@ -13,6 +13,7 @@ from pathlib import Path
 from engine.config.console import FILES_PATH, HOME, PAGES, PLAYGROUND, REFERENCE, TOOLS, ConsolePage
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
+from engine.console.navigation import HEADER, header, is_served
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
 from engine.console.tools_api import servers
@@ -31,15 +32,13 @@ Build = Callable[[Plan, Services], Handler]
 class PageContent:
     """The content of a page: the file `html`, or what the handler of `build` returns.
 
-    `files` are loaded by the page. `data` builds a handler for each of its paths of data. `links`
-    are removed from the HTML of the other pages while this page is switched off.
+    `files` are loaded by the page. `data` builds a handler for each of its paths of data.
     """
 
     html: str = ""
     build: Build | None = None
     files: tuple[Path, ...] = ()
     data: tuple[Build, ...] = ()
-    links: tuple[bytes, ...] = ()
 
 
 CONTENTS: Mapping[ConsolePage, PageContent] = {
@@ -51,10 +50,6 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
         html="playground.html",
         files=(FILES / "playground.css", *sorted((FILES / "playground").glob("*.js"))),
         data=(listing,),
-        links=(
-            b'<a href="console/playground">Playground</a>',
-            b'<a href="playground">Playground</a>',
-        ),
     ),
     TOOLS: PageContent(
         html="tools.html",
@@ -64,7 +59,6 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
             *(FILES / "playground" / f"{name}.js" for name in ("call", "dom", "problem", "sse")),
         ),
         data=(servers,),
-        links=(b'<a href="console/tools">Tools</a>', b'<a href="tools">Tools</a>'),
     ),
     REFERENCE: PageContent(
         html="docs.html",
@@ -73,7 +67,6 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
             *(SWAGGER_UI / name for name in ("swagger-ui.css", "swagger-ui-bundle.js")),
         ),
         data=(lambda plan, services: document(plan),),
-        links=(b'<a href="../docs">Reference</a>',),
     ),
 }
 
@@ -81,7 +74,6 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
 def pages(plan: Plan, services: Services) -> list[PathHandler]:
     """The paths of the console with their handlers, for GET and HEAD."""
     enabled = [page for page in PAGES if is_served(page, plan)]
-    dead_links = [link for page in PAGES if page not in enabled for link in CONTENTS[page].links]
     handlers: list[PathHandler] = []
     files = set(_SHARED_FILES) if enabled else set()
     for page in enabled:
@@ -89,24 +81,17 @@ def pages(plan: Plan, services: Services) -> list[PathHandler]:
         if content.build is not None:
             handlers.append((page.path, content.build(plan, services)))
         else:
-            handlers.append((page.path, fixed(_without(dead_links, FILES / content.html))))
+            handlers.append((page.path, fixed(_with_header(plan, page))))
         for path, build_data in zip(page.data, content.data, strict=True):
             handlers.append((path, build_data(plan, services)))
         files.update(content.files)
     return handlers + [(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
 
 
-def is_served(page: ConsolePage, plan: Plan) -> bool:
-    """Whether a page is switched on, and has something to show."""
-    return plan.config.console.serves(page) and (page is not TOOLS or bool(plan.config.mcp))
-
-
-def _without(links: list[bytes], html: Path) -> Asset:
-    """An HTML file without these links."""
-    asset = read(html)
-    content = asset.content
-    for link in links:
-        content = content.replace(link, b"")
+def _with_header(plan: Plan, page: ConsolePage) -> Asset:
+    """The HTML file of a page with the header of all pages."""
+    asset = read(FILES / CONTENTS[page].html)
+    content = asset.content.replace(HEADER, header(plan, page).encode())
     return Asset(content, asset.media_type)
 
 
