@@ -102,8 +102,14 @@ class BatchStore(Protocol):
 class UsageSums(Protocol):
     """The sums of the ledger (`stores.database.caller_sums`, in the recorder)."""
 
-    def sums(self, token: str, team: str, since: float, until: float, /) -> dict[str, Any]:
-        """`days` and `models` of a token or a team. Raises DatabaseError."""
+    def sums(
+        self, by: str, token: str, team: str, since: float, until: float, /
+    ) -> list[dict[str, Any]]:
+        """The rows of a token or a team, one for each value of `by`. Raises DatabaseError."""
+        ...
+
+    def requests(self, token: str, before: float, limit: int, /) -> list[dict[str, Any]]:
+        """The last requests of a token before a time (Unix seconds). Raises DatabaseError."""
         ...
 
 
