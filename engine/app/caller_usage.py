@@ -35,5 +35,5 @@ class LazyUsage:
     def sums(self, caller: Caller, query: UsageQuery, /) -> Mapping[str, Any]:
         return self._usage.sums(caller, query)
 
-    def requests(self, caller: Caller, before: float, limit: int, /) -> Mapping[str, Any]:
-        return self._usage.requests(caller, before, limit)
+    def requests(self, caller: Caller, after: str, limit: int, /) -> Mapping[str, Any]:
+        return self._usage.requests(caller, after, limit)

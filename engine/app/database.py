@@ -80,7 +80,7 @@ class SumsInThread:
     def sums(self, *arguments: Any) -> list[dict[str, Any]]:
         return in_thread(lambda: self._sums.sums(*arguments))
 
-    def requests(self, *arguments: Any) -> list[dict[str, Any]]:
+    def requests(self, *arguments: Any) -> list[dict[str, Any]] | None:
         return in_thread(lambda: self._sums.requests(*arguments))
 
 

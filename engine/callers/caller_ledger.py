@@ -41,10 +41,19 @@ class CallerLedger:
         key = (by, token, team, float(query.first * _DAY), float((query.last + 1) * _DAY))
         return self._read(caller, self._rows, key, lambda: self._sums.sums(*key))
 
-    def requests(self, caller: str, before: float, limit: int) -> Rows:
-        """The last requests of a caller before a time (Unix seconds)."""
-        key = (caller, before, limit)
-        rows = self._read(caller, self._requests, key, lambda: self._sums.requests(*key))
+    def requests(self, caller: str, after: str, limit: int) -> Rows:
+        """The last requests of a caller, those after the one with that id. 400 if it has none of
+        that id, be it somebody else's or nobody's."""
+        key = (caller, after, limit)
+
+        def query() -> Rows:
+            rows = self._sums.requests(*key)
+            if rows is None:
+                message = "Invalid value for 'after': this token has no request of that id."
+                raise GatewayError(400, "invalid_value", message, param="after")
+            return rows
+
+        rows = self._read(caller, self._requests, key, query)
         return [{**row, "time": time_text(row["time"])} for row in rows]
 
     def _read(

@@ -71,13 +71,14 @@ class CallerUsage:
             "usage": self._usage(caller, query),
         }
 
-    def requests(self, caller: Caller, before: float, limit: int, /) -> dict[str, Any]:
-        """The last requests of a caller before a time (Unix seconds), and whether there may be
-        more. Raises GatewayError: 503 while the records cannot be asked, or without any."""
+    def requests(self, caller: Caller, after: str, limit: int, /) -> dict[str, Any]:
+        """The last requests of a caller, those after the one with that id, and whether there may be
+        more. Raises GatewayError: 400 if the caller has none of that id, 503 while the records
+        cannot be asked, or without any."""
         if self._ledger is None:
             message = "This gateway keeps no ledger of requests."
             raise GatewayError(503, "store_unavailable", message, retry=False)
-        rows = self._ledger.requests(caller.name, before, limit)
+        rows = self._ledger.requests(caller.name, after, limit)
         return {"object": "list", "data": rows, "has_more": len(rows) == limit}
 
     def _states(self, caller: Caller) -> list[dict[str, Any]]:

@@ -173,8 +173,8 @@ class _RemoteSums:
         sums: list[dict[str, Any]] = self._ask("sums", by, token, team, since, until)
         return sums
 
-    def requests(self, token: str, before: float, limit: int) -> list[dict[str, Any]]:
-        requests: list[dict[str, Any]] = self._ask("requests", token, before, limit)
+    def requests(self, token: str, after: str, limit: int) -> list[dict[str, Any]] | None:
+        requests: list[dict[str, Any]] | None = self._ask("requests", token, after, limit)
         return requests
 
 

@@ -37,8 +37,15 @@ TOOLS = ConsolePage(
     key="tools",
     data=("/console/tools.json",),
 )
+USAGE = ConsolePage(
+    title="page of usage",
+    label="Usage",
+    path="/console/usage",
+    key="usage",
+    data=("/console/usage.json",),
+)
 REFERENCE = ConsolePage("reference", "Reference", "/docs", "docs", ("/openapi.json",))
-PAGES = (HOME, PLAYGROUND, TOOLS, REFERENCE)
+PAGES = (HOME, PLAYGROUND, TOOLS, USAGE, REFERENCE)
 """Every page, in the order of links. `engine/console/pages.py` serves them; no document may use
 their paths."""
 
@@ -50,6 +57,7 @@ class Console:
     enabled: bool = default("console.enabled")
     playground: bool = default("console.playground")
     tools: bool = default("console.tools")
+    usage: bool = default("console.usage")
     docs: bool = default("console.docs")
 
     def serves(self, page: ConsolePage) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.config.console import PAGES, TOOLS, ConsolePage
+from engine.config.console import PAGES, TOOLS, USAGE, ConsolePage
 from engine.plan.route import Plan
 
 HEADER = b"<!-- header -->"
@@ -11,7 +11,19 @@ HEADER = b"<!-- header -->"
 
 def is_served(page: ConsolePage, plan: Plan) -> bool:
     """Whether a page is switched on, and has something to show."""
-    return plan.config.console.serves(page) and (page is not TOOLS or bool(plan.config.mcp))
+    if page is TOOLS and not plan.config.mcp:
+        return False
+    if page is USAGE and usage_path(plan, "usage") is None:
+        return False
+    return plan.config.console.serves(page)
+
+
+def usage_path(plan: Plan, answer: str) -> str | None:
+    """The path at which an own answer about usage is routed, None where it is not."""
+    for route in plan.routes:
+        if route.answer is not None and route.answer.name == answer:
+            return route.templates[0][0]
+    return None
 
 
 def header(plan: Plan, page: ConsolePage) -> str:

@@ -10,13 +10,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.config.console import FILES_PATH, HOME, PAGES, PLAYGROUND, REFERENCE, TOOLS, ConsolePage
+from engine.config.console import (
+    FILES_PATH,
+    HOME,
+    PAGES,
+    PLAYGROUND,
+    REFERENCE,
+    TOOLS,
+    USAGE,
+    ConsolePage,
+)
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
 from engine.console.navigation import HEADER, header, is_served
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
 from engine.console.tools_api import servers
+from engine.console.usage_api import access
 from engine.exchange.exchange import Handler
 from engine.exchange.services import Services
 from engine.plan.route import Plan
@@ -59,6 +69,16 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
             *(FILES / "playground" / f"{name}.js" for name in ("call", "dom", "problem", "sse")),
         ),
         data=(servers,),
+    ),
+    USAGE: PageContent(
+        html="usage.html",
+        files=(
+            *(FILES / name for name in ("data.css", "usage.css")),
+            *sorted((FILES / "data").glob("*.js")),
+            *sorted((FILES / "usage").glob("*.js")),
+            *(FILES / "playground" / f"{name}.js" for name in ("call", "dom", "problem", "sse")),
+        ),
+        data=(access,),
     ),
     REFERENCE: PageContent(
         html="docs.html",

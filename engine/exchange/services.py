@@ -108,8 +108,9 @@ class UsageSums(Protocol):
         """The rows of a token or a team, one for each value of `by`. Raises DatabaseError."""
         ...
 
-    def requests(self, token: str, before: float, limit: int, /) -> list[dict[str, Any]]:
-        """The last requests of a token before a time (Unix seconds). Raises DatabaseError."""
+    def requests(self, token: str, after: str, limit: int, /) -> list[dict[str, Any]] | None:
+        """The last requests of a token, those after the one of that id; None if the token has none
+        of that id. Raises DatabaseError."""
         ...
 
 

@@ -23,7 +23,7 @@ class Sums:
         self.running -= 1
         return [{"cost": {}}]
 
-    def requests(self, token, before, limit):
+    def requests(self, token, after, limit):
         raise DatabaseAway("away")
 
 
@@ -54,5 +54,5 @@ def test_a_failure_is_one_of_the_store():
     ledger = CallerLedger(Sums())
     for _ in range(2):  # the first one has left the caller its turn
         with pytest.raises(GatewayError) as raised:
-            ledger.requests("ann", 1.0, 2)
+            ledger.requests("ann", "", 2)
         assert (raised.value.status, raised.value.code) == (503, "store_unavailable")

@@ -42,9 +42,8 @@ class Sums:
             raise self.error
         return [{by: "x", "cost": {"USD": NANO // 4}}]
 
-    def requests(self, token, before, limit):
-        self.asked.append((token, before, limit))
-        return [{"id": "1", "time": before - 0.5, "cost": {}}] * limit
+    def requests(self, token, after, limit):
+        return None if after == "other" else [{"id": "1", "time": NOW - 0.5, "cost": {}}] * limit
 
 
 def usage(counters=None, sums=None, rules=(), caller=ANN, by="", of_team=False):
@@ -100,7 +99,7 @@ def test_the_sums_of_a_team_are_those_of_the_callers():
 
 def test_requests_have_times_and_say_whether_there_are_more():
     of = CallerUsage(OwnLimits([], []), None, Sums(), "USD", clock=lambda: NOW)
-    answer = of.requests(ANN, NOW, 2)
+    answer = of.requests(ANN, "", 2)
     assert answer["data"][0]["time"] == "2027-01-15T07:59:59.500000Z"
     assert (len(answer["data"]), answer["has_more"]) == (2, True)
 
@@ -108,8 +107,15 @@ def test_requests_have_times_and_say_whether_there_are_more():
 def test_without_records_there_are_no_requests():
     of = CallerUsage(OwnLimits([], []), None, None, "USD")
     with pytest.raises(GatewayError) as raised:
-        of.requests(ANN, NOW, 2)
+        of.requests(ANN, "", 2)
     assert raised.value.status == 503
+
+
+def test_an_id_that_the_token_does_not_have_is_invalid():
+    of = CallerUsage(OwnLimits([], []), None, Sums(), "USD")
+    with pytest.raises(GatewayError) as raised:
+        of.requests(ANN, "other", 2)
+    assert (raised.value.status, raised.value.code) == (400, "invalid_value")
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ class Sums:
             raise DatabaseAway("no database")
         return [{by: [token, team, since, until]}]
 
-    def requests(self, token: str, before: float, limit: int) -> list[dict[str, object]]:
-        return [{"id": [token, before, limit]}]
+    def requests(self, token: str, after: str, limit: int) -> list[dict[str, object]]:
+        return [{"id": [token, after, limit]}]
 
 
 class Database:
@@ -297,6 +297,6 @@ def test_stored_responses_are_kept_by_the_recorder(recorder: None, remote: Remot
 
 def test_sums_are_those_of_the_recorder(recorder: None, remote: RemoteRecords) -> None:
     assert remote.sums.sums("day", "ann", "", 1.0, 2.0) == [{"day": ["ann", "", 1.0, 2.0]}]
-    assert remote.sums.requests("ann", 2.0, 5) == [{"id": ["ann", 2.0, 5]}]
+    assert remote.sums.requests("ann", "x", 5) == [{"id": ["ann", "x", 5]}]
     with pytest.raises(DatabaseAway, match="no database"):
         remote.sums.sums("day", "", "away", 1.0, 2.0)

@@ -12,9 +12,9 @@ from tests.console.conftest import planned
 @pytest.mark.parametrize(
     ("page", "links"),
     [
-        (HOME, ["./", "./", "console/playground", "docs"]),
-        (PLAYGROUND, ["../", "../", "../console/playground", "../docs"]),
-        (REFERENCE, ["./", "./", "console/playground", "docs"]),
+        (HOME, ["./", "./", "console/playground", "console/usage", "docs"]),
+        (PLAYGROUND, ["../", "../", "../console/playground", "../console/usage", "../docs"]),
+        (REFERENCE, ["./", "./", "console/playground", "console/usage", "docs"]),
     ],
 )
 def test_links_are_relative_to_the_page(shipped, page, links):

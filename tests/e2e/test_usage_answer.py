@@ -15,41 +15,14 @@ from jsonschema import Draft202012Validator
 from engine.stores.database.database import open_database
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry
-from engine.values.caller import digest
 from tests.support.paths import ROOT
-from tests.support.recording import answer, ask, recorder, request
-from tests.support.running import Running, gateway, modelway
-from tests.support.small import COMPLETION, chat, project
+from tests.support.recording import ask, request
+from tests.support.running import Running, modelway
+from tests.support.small import chat
 from tests.support.thorough import share
+from tests.support.usage_gateway import SECRETS, usage_gateway
 from tests.support.waiting import until
 
-SECRETS = {name: f"mw-{name}" + "0" * 61 for name in ("ann", "ben", "cid", "dan", "eve")}
-MORE = """
-prices: {one: {input: 1000, output: 1000}}  # a request costs 0.01
-teams:
-  company: {token_budget: 1000000/day}
-  search: {in: company, budget: 5 USD/month}
-  ads: {in: company}
-tags:
-  customer: {header: x-customer, trusted: [ann]}
-  project: $request.body#/metadata/project
-stores: {records: "sqlite:///records.db"}
-"""
-POLICIES = (
-    "[rate_limit: {requests: 60, per: 1h, by: [token, model]}, "
-    "rate_limit: {requests: 9000, per: 1h, by: all}]"
-)
-TOKENS = f"""\
-  - {{name: ann, team: search, sha256: {digest(SECRETS["ann"])}, rate: 100/1h, concurrency: 5}}
-  - {{name: ben, team: search, sha256: {digest(SECRETS["ben"])}}}
-  - {{name: cid, sha256: {digest(SECRETS["cid"])}}}
-  - {{name: dan, team: ads, sha256: {digest(SECRETS["dan"])}}}
-  - {{name: eve, team: company, sha256: {digest(SECRETS["eve"])}}}
-"""
-ROUTES = """
-  - {operation: modelway.getUsage, answer: usage}
-  - {operation: modelway.listUsageRequests, answer: usage_requests}
-"""
 DOCUMENT = yaml.safe_load((Path(ROOT) / "openapi/modelway.yaml").read_text())
 VALIDATORS = {
     path: Draft202012Validator(
@@ -61,23 +34,12 @@ VALIDATORS = {
 
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("front")
-    with recorder() as upstream:
-        upstream.speak = answer(json.dumps(COMPLETION).encode())
-        text = project(folder, upstream.url, {"chat": POLICIES}, more=MORE, workers=1)
-        text = text.replace(
-            "\ntokens:\n",
-            f"{ROUTES}tokens:\n{TOKENS}",
-        )
-        text = text.replace(
-            "specs: {", f'specs: {{modelway: {{document: "{ROOT}/openapi/modelway.yaml"}}, '
-        )
-        with gateway(folder, text) as running:
-            for name, count in (("ann", 2), ("ben", 3), ("cid", 1)):
-                for _ in range(count):
-                    assert ask(running.port, chat("chat", token=SECRETS[name])).status == 200
-            until(lambda: _requests(running, "cid") == 1, "the rows of the ledger")
-            yield running
+    with usage_gateway(tmp_path_factory.mktemp("front")) as running:
+        for name, count in (("ann", 2), ("ben", 3), ("cid", 1)):
+            for _ in range(count):
+                assert ask(running.port, chat("chat", token=SECRETS[name])).status == 200
+        until(lambda: _requests(running, "cid") == 1, "the rows of the ledger")
+        yield running
 
 
 def _requests(running: Running, name: str) -> int:
@@ -136,7 +98,7 @@ def test_sums_are_those_of_the_token_or_of_its_team(front: Running) -> None:
         ("?from=2020-01-01", "ann", 400),
         ("?by=tag:other", "ann", 400),
         ("/requests?limit=101", "ann", 400),
-        ("/requests?before=yesterday", "ann", 400),
+        ("/requests?after=req_x", "ann", 400),
         ("/requests", "", 401),
         ("?of=everybody", "ann", 400),
         ("?of=team", "cid", 400),
@@ -183,14 +145,14 @@ VALUES = [
     *("../ben", "ben%00", "null", "[]", "1e99", "9" * 400, "-1", "\u0661", "${jndi:x}"),
 ]
 PARAMETERS = [
-    *("of", "by", "from", "to", "days", "limit", "before", "token", "team", "caller", "name"),
+    *("of", "by", "from", "to", "days", "limit", "after", "token", "team", "caller", "name"),
     *("user", "of[]", "tag", "since", "until", "OF"),
 ]
 FORMS = [
     "",
     *("of=team", "of=token&of=team", "by=day", "by=model", "by=tag:customer", "by=tag:project"),
     *("of=team&by=day", "of=team&by=model", "of=team&by=tag:customer", "days=92", "limit=100"),
-    *("from=0001-01-01&to=9999-12-31", "to=9999-12-31", "before=9999-12-31T23:59:59Z"),
+    *("from=0001-01-01&to=9999-12-31", "to=9999-12-31", "after=req-of-ben", "after=req-of-dan"),
 ]
 CROSSED = [f"{name}={quote(value)}" for name in PARAMETERS for value in VALUES]
 

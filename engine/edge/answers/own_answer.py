@@ -30,8 +30,8 @@ class UsageOf(Protocol):
         """The limits of a caller, and the sums of the query."""
         ...
 
-    def requests(self, caller: Caller, before: float, limit: int, /) -> Mapping[str, Any]:
-        """The last requests of a caller before a time (Unix seconds)."""
+    def requests(self, caller: Caller, after: str, limit: int, /) -> Mapping[str, Any]:
+        """The last requests of a caller, those after the one with that id."""
         ...
 
 

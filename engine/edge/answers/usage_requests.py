@@ -6,7 +6,6 @@ Like `usage`, it has no dialect, no limit refuses it, and it has nothing of othe
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
 import orjson
 
@@ -15,9 +14,7 @@ from engine.edge.answers.usage import HEADERS, caller_of, invalid, parameters_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.values.usage_query import DEFAULT_REQUESTS, MAX_REQUESTS
 
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z")
-_END = 253_402_300_799.0
-"""The end of the year 9999: after all requests."""
+_ID = re.compile(r"[\x21-\x7e]{1,256}")
 
 
 def handler(sources: AnswerSources) -> Handler:
@@ -28,8 +25,8 @@ def handler(sources: AnswerSources) -> Handler:
     def handle(exchange: Exchange) -> Response:
         caller, parameters = caller_of(exchange), parameters_of(exchange)
         limit = _limit(parameters.get("limit", str(DEFAULT_REQUESTS)))
-        before = _time(parameters["before"]) if "before" in parameters else _END
-        return Response(200, list(HEADERS), orjson.dumps(usage.requests(caller, before, limit)))
+        after = _id(parameters["after"]) if "after" in parameters else ""
+        return Response(200, list(HEADERS), orjson.dumps(usage.requests(caller, after, limit)))
 
     return handle
 
@@ -40,13 +37,10 @@ def _limit(text: str) -> int:
     return int(text)
 
 
-def _time(text: str) -> float:
-    try:
-        if not _TIME.fullmatch(text):
-            raise ValueError(text)
-        return datetime.fromisoformat(text).astimezone(UTC).timestamp()
-    except ValueError as error:
-        raise invalid("before", "a time like 2027-01-31T12:00:00Z") from error
+def _id(text: str) -> str:
+    if not _ID.fullmatch(text):
+        raise invalid("after", "the id of a request")
+    return text
 
 
 ANSWER = OwnAnswer(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import Connection, or_, select
 
 from engine.exchange.record import CANCELLED
 from engine.stores.database.database import Database
@@ -51,23 +52,34 @@ class CallerSums:
             rows = _longest([row for row in rows if row.key])
         return [_row("value" if by.startswith(TAG) else by, total) for total in rows]
 
-    def requests(self, token: str, before: float, limit: int) -> list[dict[str, Any]]:
-        """The last requests of a token before a time (Unix seconds), at most MAX_REQUESTS, the last
-        one first. Costs are nano-units by currency. Raises DatabaseError; ValueError without a
-        name."""
+    def requests(self, token: str, after: str, limit: int) -> list[dict[str, Any]] | None:
+        """The last requests of a token, at most MAX_REQUESTS, the last one first; those that follow
+        the one with the id `after` in this order, None if the token has none of that id. Costs are
+        nano-units by currency. Raises DatabaseError; ValueError without a name."""
         if not token:
             raise ValueError("requests are those of one token")
-        row = ledger.c
-        query = (
-            select(*(row[name] for name in _COLUMNS))
-            .where(row.token == token, row.time < before, row.outcome != CANCELLED)
-            .order_by(row.time.desc(), row.id.desc())
-            .limit(min(limit, MAX_REQUESTS))
-        )
-        rows = self._database.read_consistently(
-            lambda c: c.execute(query.where(row.time >= rows_from(c))).all(), timeout=_TIMEOUT
-        )
-        return [_request(dict(zip(_COLUMNS, values, strict=True))) for values in rows]
+        read = partial(_requests, token=token, after=after, limit=min(limit, MAX_REQUESTS))
+        return self._database.read_consistently(read, timeout=_TIMEOUT)
+
+
+def _requests(
+    connection: Connection, token: str, after: str, limit: int
+) -> list[dict[str, Any]] | None:
+    row = ledger.c
+    query = (
+        select(*(row[name] for name in _COLUMNS))
+        .where(row.token == token, row.outcome != CANCELLED, row.time >= rows_from(connection))
+        .order_by(row.time.desc(), row.id.desc())
+        .limit(limit)
+    )
+    if after:
+        own = select(row.time).where(row.id == after, row.token == token)
+        time = connection.execute(own).scalar()
+        if time is None:
+            return None
+        query = query.where(row.time <= time, or_(row.time < time, row.id < after))
+    rows = connection.execute(query)
+    return [_request(dict(zip(_COLUMNS, values, strict=True))) for values in rows]
 
 
 def _longest(rows: list[Total]) -> list[Total]:

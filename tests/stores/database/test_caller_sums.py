@@ -94,16 +94,30 @@ def test_names_are_values_never_statements(caller_sums, value):
 
 
 def test_requests_are_those_of_the_token_the_last_one_first(caller_sums):
-    rows = caller_sums.requests("ann", 1e11, 9)
+    rows = caller_sums.requests("ann", "", 9)
     assert [row["id"] for row in rows] == ["4", "1", "5"]
     assert (rows[1]["cost"], rows[1]["tags"]) == ({"USD": 10}, {"customer": "acme"})
-    assert [row["id"] for row in caller_sums.requests("ann", rows[0]["time"], 1)] == ["1"]
-    assert caller_sums.requests("nobody", 1e11, 9) == []
+    assert [row["id"] for row in caller_sums.requests("ann", "4", 1)] == ["1"]
+    assert caller_sums.requests("nobody", "", 9) == []
+
+
+def test_requests_of_the_same_moment_are_listed_once(caller_sums, table):
+    table.insert([Entry(f"s{number}", NOON + 1 / 3, "dan") for number in range(9)])
+    found, after = [], ""
+    while rows := caller_sums.requests("dan", after, 2):
+        found += [row["id"] for row in rows]
+        after = found[-1]
+    assert found == [f"s{number}" for number in range(8, -1, -1)]
+
+
+@pytest.mark.parametrize("after", ["3", "nothing", "' OR '1'='1"])
+def test_nothing_follows_a_request_of_somebody_else(caller_sums, after):
+    assert caller_sums.requests("ann", after, 9) is None
 
 
 def test_requests_say_nothing_of_upstreams(caller_sums, table):
     table.insert([Entry("9", NOON, "dan", upstream="main", model_served="gpt", bytes_in=7)])
-    (row,) = caller_sums.requests("dan", 1e11, 9)
+    (row,) = caller_sums.requests("dan", "", 9)
     assert {"upstream", "model_served", "served", "client", "session"}.isdisjoint(row)
 
 
@@ -115,4 +129,4 @@ def test_the_sums_of_everybody_cannot_be_asked_for(caller_sums, token, team):
 
 def test_the_requests_of_everybody_cannot_be_asked_for(caller_sums):
     with pytest.raises(ValueError, match="those of one token"):
-        caller_sums.requests("", 1e11, 9)
+        caller_sums.requests("", "", 9)
