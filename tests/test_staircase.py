@@ -68,7 +68,7 @@ EDGES = {
         "telemetry.metrics.storage.metric_file",
         "telemetry.metrics.storage.page",
         "telemetry.metrics.storage.tables",
-        "cli.top.metrics",
+        "console.activity.metrics_change",
     ),
     "psycopg": (),  # SQLAlchemy's business
 }

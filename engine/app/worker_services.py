@@ -84,7 +84,7 @@ def services_of(
     usage_sums: UsageSums | None = None
     if config.stores.records is not None:
         cache, responses, batches, usage_sums = _open_records(
-            config, config.stores.records, telemetry, recorder
+            plan, config.stores.records, telemetry, recorder
         )
         tokens = cache
     begin: Observer | None = None
@@ -160,7 +160,7 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
 
 
 def _open_records(
-    config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
+    plan: Plan, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
 ) -> tuple[TokenCache, ResponseStore, BatchStore, UsageSums]:
     """The lookup of tokens, stored responses, batches, sums; `telemetry` gets the ledger. Without a
     recorder, as in a trial and under another server, this process uses the database itself."""
@@ -170,13 +170,13 @@ def _open_records(
         from engine.callers.records import RemoteRecords
 
         remote = RemoteRecords(recorder)
-        cache = records.open_records(config, telemetry, remote)
+        cache = records.open_records(plan, telemetry, remote)
         return cache, remote.responses, remote.batches, remote.sums
     from engine.app import database
 
-    shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
-    local = database.DatabaseRecords(config, url)
-    cache = records.open_records(config, telemetry, local, shipper)
+    shipper = database.open_shipper(plan.config, url, telemetry) if telemetry.background else None
+    local = database.DatabaseRecords(plan.config, url)
+    cache = records.open_records(plan, telemetry, local, shipper)
     return cache, local.responses, local.batches, local.sums
 
 

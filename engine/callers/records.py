@@ -167,9 +167,15 @@ class _RemoteSums:
     def __init__(self, ask: Callable[..., Any]) -> None:
         self._ask = ask
 
-    def sums(self, token: str, team: str, since: float, until: float) -> dict[str, Any]:
-        sums: dict[str, Any] = self._ask("sums", token, team, since, until)
+    def sums(
+        self, by: str, token: str, team: str, since: float, until: float
+    ) -> list[dict[str, Any]]:
+        sums: list[dict[str, Any]] = self._ask("sums", by, token, team, since, until)
         return sums
+
+    def requests(self, token: str, after: str, limit: int) -> list[dict[str, Any]] | None:
+        requests: list[dict[str, Any]] | None = self._ask("requests", token, after, limit)
+        return requests
 
 
 class RecordService:

@@ -103,8 +103,15 @@ class BatchStore(Protocol):
 class UsageSums(Protocol):
     """The sums of the ledger (`stores.database.caller_sums`, in the recorder)."""
 
-    def sums(self, token: str, team: str, since: float, until: float, /) -> dict[str, Any]:
-        """`days` and `models` of a token or a team. Raises DatabaseError."""
+    def sums(
+        self, by: str, token: str, team: str, since: float, until: float, /
+    ) -> list[dict[str, Any]]:
+        """The rows of a token or a team, one for each value of `by`. Raises DatabaseError."""
+        ...
+
+    def requests(self, token: str, after: str, limit: int, /) -> list[dict[str, Any]] | None:
+        """The last requests of a token, those after the one of that id; None if the token has none
+        of that id. Raises DatabaseError."""
         ...
 
 

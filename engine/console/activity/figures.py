@@ -1,4 +1,4 @@
-"""The figures of `modelway top`, computed from the change of the metrics."""
+"""The figures of `modelway top` and of the page of operations, from the change of the metrics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.callers import metrics as callers
-from engine.cli.top.metrics import Labels, MetricsChange, Selector
+from engine.console.activity.metrics_change import Labels, MetricsChange, Selector
 from engine.exchange.record import Outcome
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests, streams, usage
