@@ -30,10 +30,10 @@ class BodyChange(NamedTuple):
     before: Any
     after: Any
 
-    def as_json(self, shown: Callable[[object], object]) -> Json:
-        """`{place, before, after}`, without what is absent; values as they are `shown`."""
+    def as_json(self, display: Callable[[object], object]) -> Json:
+        """`{place, before, after}`, without what is absent; values as `display` gives them."""
         values = {"before": self.before, "after": self.after}
-        values = {name: shown(value) for name, value in values.items() if value is not ABSENT}
+        values = {name: display(value) for name, value in values.items() if value is not ABSENT}
         return {"place": self.place, **values}
 
 
