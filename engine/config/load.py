@@ -32,6 +32,7 @@ from engine.config.server import read_server
 from engine.config.specs import read_spec
 from engine.config.stores import read_stores
 from engine.config.tags import read_tags
+from engine.config.team_prices import read_team_prices
 from engine.config.teams import TeamReader
 from engine.config.telemetry import check_listen, read_telemetry
 from engine.config.tokens import TokenReader
@@ -244,6 +245,7 @@ def _config(
         invalid=invalid,
         stores=read_stores(values.get("stores", {}), folder, source, findings),
         prices={n: price_of(v, CONFIG) for n, v in values.get("prices", {}).items()},
+        team_prices=read_team_prices(values.get("teams", {}), source, findings),
         currency=values["currency"],
         console=read_console(values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),

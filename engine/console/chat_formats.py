@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from engine import dialects
 from engine.config.config import Config
-from engine.config.default_prices import default_prices
+from engine.config.default_prices import prices_of
 from engine.config.listed_models import ListedModel, listed_model, listed_models
 from engine.config.model_operations import ModelOperations
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.plan.route import Plan, Route
-from engine.values.price import Price, Prices
+from engine.values.price import Price
+from engine.values.prices import Prices
 from engine.values.trees import Json
 
 _ATTO_PER_MILLION = 10**12
@@ -94,7 +95,7 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[Json]:
     far as they are known, the media of its input and its price for a million tokens. Models with
     the same operations share their lists."""
     chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
-    prices = Prices(plan.config.prices, default_prices(plan.config))
+    prices = prices_of(plan.config)
     operations = plan.model_operations()
     groups: dict[tuple[int, tuple[str, ...] | None], _CallFormats] = {}
     entries = []

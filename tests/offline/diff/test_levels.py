@@ -37,7 +37,9 @@ def schema_keys(schema, at=()):
     below = [
         ((*at, name), schema_below) for name, schema_below in schema.get("properties", {}).items()
     ]
-    entries = [schema.get(key) for key in ("additionalProperties", "items")] if len(at) == 1 else []
+    entries = []
+    if len(at) == 1 or at[-2:] == ("prices", "models"):
+        entries = [schema.get(key) for key in ("additionalProperties", "items")]
     below += [((*at, "*"), entry) for entry in entries if isinstance(entry, dict)]
     below += [(at, schema_below) for schema_below in schema.get("anyOf", [])]
     if not below:
@@ -356,6 +358,7 @@ CHANGES = [
     ("tokens.0.priority", "low", "high"),
 ]
 """Each is told, and guards no less in either direction."""
+PRICE_KEYS = json_schema.schema()["$defs"]["price"]["properties"]
 ELSEWHERE = [
     ("stores.journal",),
     ("stores.redis.prefix",),
@@ -371,6 +374,8 @@ ELSEWHERE = [
     ("callers.jwt",),
     *((f"teams.*.{key}",) for key in ("in", "models", "operations", "rate", "token_budget")),
     *((f"teams.*.{key}",) for key in ("budget", "concurrency", "require.region", "warn_at")),
+    ("teams.*.prices.markup",),
+    *((f"teams.*.prices.models.*.{key}",) for key in PRICE_KEYS),
     *((f"routes.*.{key}",) for key in ("hosts", "respond.status", "respond.headers")),
     ("routes.*.respond.body",),
     ("specs.shop.mount",),
