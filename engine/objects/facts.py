@@ -7,6 +7,7 @@
     turns:    create                                what it does with stored responses
     batch:    [requests, state]                     what it has of batches
     when:     body#/store                           it makes an object only if this is true
+    streams:  body#/file                            the file that is sent on as it arrives
 
 `docs/reference/objects.md` describes every key.
 """
@@ -35,7 +36,8 @@ MEMBER = "modelway_owner"
 """The member of a map that has the mark of the owner."""
 
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_KEYS = ("names", "creates", "lists", "marks", "turns", "batch", "when")
+_STREAM = re.compile(r"body#(?:/([^/*]+))?")
+_KEYS = ("names", "creates", "lists", "marks", "turns", "batch", "when", "streams")
 _LIST_TEXTS = ("limit", "forward", "backward")
 _LIST_POINTERS = ("items", "next", "more", "first", "last")
 _LIST_KEYS = ("kind", "id", "default", "max", "cursor", *_LIST_TEXTS, *_LIST_POINTERS)
@@ -77,7 +79,8 @@ class MarkFacts:
 class ObjectFacts:
     """The facts of an operation. `turns` is a word of TURNS, "" if it has nothing to do with stored
     responses; `batch` are words of BATCH. With `when` only requests make objects whose JSON has
-    true at this path."""
+    true at this path. `streams` is the field of a form whose file is sent on as it arrives, "" for
+    a body that is no form; None if bodies are received first."""
 
     names: tuple[IdPlace, ...] = ()
     creates: tuple[IdPlace, ...] = ()
@@ -86,6 +89,7 @@ class ObjectFacts:
     turns: str = ""
     batch: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
+    streams: str | None = None
 
     @property
     def needs_body(self) -> bool:
@@ -127,6 +131,7 @@ class _Reader:
             self._turns(value.get("turns", "")),
             self._batch(value.get("batch", [])),
             self._pointer(value["when"], "body#", ("when",)) if "when" in value else (),
+            self._stream(value.get("streams")),
         )
 
     def _places(self, value: object, locations: tuple[str, ...], at: Path) -> tuple[IdPlace, ...]:
@@ -217,6 +222,14 @@ class _Reader:
             return tuple(words)
         self._add(("batch",), f"this is one of {', '.join(BATCH)}, or a list of these")
         return ()
+
+    def _stream(self, value: object) -> str | None:
+        if value is None:
+            return None
+        if isinstance(value, str) and (match := _STREAM.fullmatch(value)):
+            return match[1] or ""
+        self._add(("streams",), "write body# for a body that is a file, body#/file for a form's")
+        return None
 
     def _pointer(self, value: object, start: str, at: Path) -> tuple[str, ...]:
         if not isinstance(value, str) or not value.startswith(f"{start}/") or "*" in value:
