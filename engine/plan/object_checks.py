@@ -134,6 +134,8 @@ class _Requests:
         if place.location == "body":
             if not self._has_body:
                 return "its requests have no body"
+            if not place.steps:
+                return ""
             return _lacks(place.steps, self._schemas, is_open=self._is_open)
         if place.location == "path":
             known = place.steps[0] in self.names(place)
