@@ -52,6 +52,7 @@ def test_a_body_is_needed_where_it_has_ids_or_a_mark(facts, expected):
         ({"creates": {"file": "path.id"}}, ("creates", "file")),
         ({"streams": "body#/a/b"}, ("streams",)),
         ({"streams": 3}, ("streams",)),
+        ({"copy": "move"}, ("copy",)),
         ({"lists": []}, ("lists",)),
         ({"lists": {"kind": 3}}, ("lists", "kind")),
         ({"lists": {"kind": "file", "max": 0}}, ("lists", "max")),
