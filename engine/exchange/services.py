@@ -74,6 +74,11 @@ class ResponseStore(Protocol):
         """Keep a value, instead of an earlier one of the same key."""
         ...
 
+    def claim(self, key: bytes, expires: float, data: bytes, now: float, /) -> bool:
+        """Keep a value that nobody else writes, unless the key has one that has not expired.
+        Returns whether it is kept."""
+        ...
+
     def get(self, key: bytes, now: float, /) -> bytes | None:
         """The value of a key, None if there is none that has not expired."""
         ...
