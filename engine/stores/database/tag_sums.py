@@ -15,7 +15,7 @@ from engine.stores.database.totals import OTHERS, Total
 from engine.values.tags import tag_in
 from engine.values.usage import Usage
 
-_MAX_COMBINATIONS = 10_000
+MAX_COMBINATIONS = 10_000
 """The combinations of tags that are read, those with the most requests; the others are summed."""
 
 
@@ -44,9 +44,9 @@ def _combinations(connection: Connection, where: UsageFilter) -> list[Sequence[A
         .group_by(row.tags, row.currency)
         .order_by(literal_column("requests").desc(), row.tags, row.currency)
     )
-    rows: list[Sequence[Any]] = [*connection.execute(groups.limit(_MAX_COMBINATIONS))]
-    if len(rows) == _MAX_COMBINATIONS:
-        rest = groups.offset(_MAX_COMBINATIONS).subquery().c
+    rows: list[Sequence[Any]] = [*connection.execute(groups.limit(MAX_COMBINATIONS))]
+    if len(rows) == MAX_COMBINATIONS:
+        rest = groups.offset(MAX_COMBINATIONS).subquery().c
         sums = (func.sum(rest[name]) for name in TAG_SUMS)
         others = select(literal_column("NULL"), rest.currency, *sums).group_by(rest.currency)
         rows += connection.execute(others)

@@ -22,7 +22,7 @@ def totals(database, where=ALL):
 
 
 def test_combinations_beyond_the_bound_are_summed(records, monkeypatch):
-    monkeypatch.setattr(tag_sums, "_MAX_COMBINATIONS", 3)
+    monkeypatch.setattr(tag_sums, "MAX_COMBINATIONS", 3)
     values = ["a", "a", "a", "b", "b", "c", "d", "e"]
     UsageTable(records).insert([row(*each, currency="USD") for each in enumerate(values)])
     found = [(total.key, total.requests) for total in totals(records)]
