@@ -243,6 +243,7 @@ ON_DEMAND = (
     "app.build",
     "app.limit_counters",
     "app.machine_stores",
+    "app.own_pages",
     "app.telemetry",
     "app.worker_services",
     "config.schema_check",

@@ -21,7 +21,7 @@ from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway, DatabaseError
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.stored_responses import ResponseTable
-from engine.stores.database.tokens import caller_lookup
+from engine.stores.database.tokens import TokenList, caller_lookup
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.stores.ledger.shipper import Shipper
@@ -57,6 +57,7 @@ class DatabaseRecords:
         self.responses = ResponseTable(self._database)
         self.batches = BatchTable(self._database)
         self._ledger = open_database(url, busy=0.05, pool=_LEDGER_CONNECTIONS)
+        self.tokens = TokenList(self._ledger, config.currency)
         self.sums: UsageSums = CallerSums(self._ledger)
         if self._ledger.kind == "sqlite":
             self.sums = SumsInThread(self.sums)

@@ -120,6 +120,14 @@ class UsageSums(Protocol):
         ...
 
 
+class RecordedTokens(Protocol):
+    """The tokens in the database (`stores.database.tokens.TokenList`, in the recorder)."""
+
+    def first_to_expire(self, limit: int, /) -> Sequence[Caller]:
+        """The callers of so many valid tokens, those that expire first. Raises DatabaseError."""
+        ...
+
+
 class TokenValidity(Protocol):
     """Says which tokens are no longer valid (`engine.callers.revocation.TokenValidity`).
 
@@ -212,8 +220,8 @@ class Services:
     and opens client secrets, None without keys. `guard_calls` asks the
     webhooks of guards.
 
-    `responses` keeps stored responses, `batches` what is known of batches, and `usage_sums` reads
-    the ledger, None without a database.
+    `responses` keeps stored responses, `batches` what is known of batches, `usage_sums` reads
+    the ledger, and `recorded_tokens` lists the tokens of the database, None without one.
 
     `token_validity` says which tokens of open requests are no longer valid; None if those requests
     go on.
@@ -237,6 +245,7 @@ class Services:
     responses: ResponseStore | None = None
     batches: BatchStore | None = None
     usage_sums: UsageSums | None = None
+    recorded_tokens: RecordedTokens | None = None
     counters: Counters | None = None
     warn: Warn = field(default=lambda warning: None)
     allow_uncounted: bool = True

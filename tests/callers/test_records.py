@@ -52,6 +52,13 @@ class Sums:
         return [{"id": [token, after, limit]}]
 
 
+class Tokens:
+    """The tokens in the recorder."""
+
+    def first_to_expire(self, limit: int) -> list[Caller]:
+        return [Caller(f"first of {limit}")]
+
+
 class Database:
     """The records in the recorder: `queries` are the digests of each."""
 
@@ -59,6 +66,7 @@ class Database:
         self.queries: list[list[str]] = []
         self.responses = Responses()
         self.sums = Sums()
+        self.tokens = Tokens()
         self.error: Exception | None = None
         self.ping_error = ""
         self.before: Callable[[], object] = lambda: None
@@ -300,3 +308,7 @@ def test_sums_are_those_of_the_recorder(recorder: None, remote: RemoteRecords) -
     assert remote.sums.requests("ann", "x", 5) == [{"id": ["ann", "x", 5]}]
     with pytest.raises(DatabaseAway, match="no database"):
         remote.sums.sums("day", "", "away", 1.0, 2.0)
+
+
+def test_tokens_are_those_of_the_recorder(recorder: None, remote: RemoteRecords) -> None:
+    assert [caller.name for caller in remote.tokens.first_to_expire(5)] == ["first of 5"]

@@ -16,7 +16,12 @@ from tests.support.driver import Driver
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "docs/reference"
-NAMES = ("console-home.png", "console-playground.png", "console-usage.png")
+NAMES = (
+    "console-home.png",
+    "console-playground.png",
+    "console-usage.png",
+    "console-operations.png",
+)
 TAKE = bool(os.environ.get("MODELWAY_SCREENSHOTS"))
 DIFFERENT_CELLS = 0.3
 """The share of cells with content that may differ, by fonts."""

@@ -15,7 +15,12 @@ function shape(name, attributes, ...children) {
 const canvas = (label, ...shapes) =>
 	shape(
 		"svg",
-		{ viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
+		{
+			viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+			preserveAspectRatio: "none",
+			role: "img",
+			"aria-label": label,
+		},
 		shape("line", { class: "grid", x1: 0, x2: WIDTH, y1: HEIGHT - 0.5, y2: HEIGHT - 0.5 }),
 		...shapes,
 	);
@@ -34,13 +39,19 @@ export function bars(label, rows) {
 	});
 	const top = rows.find(({ value }) => value === most);
 	const summary = most ? `${label}. The most: ${top.text}, ${top.name}.` : `${label}: nothing.`;
-	return figure(canvas(summary, ...nodes), rows[0]?.name ?? "", most ? `most: ${top.text}` : "", rows.at(-1)?.name ?? "");
+	return figure(
+		canvas(summary, ...nodes),
+		rows[0]?.name ?? "",
+		most ? `most: ${top.text}` : "",
+		rows.at(-1)?.name ?? "",
+	);
 }
 
 /** Lines for `series` of `{name, values, kind}` with the same number of values; the last is now. */
 export function lines(label, series, text, ...captions) {
 	const most = Math.max(...series.flatMap(({ values }) => values), 0);
-	const nodes = series.map(({ values, kind }) => {
+	const nodes = series.map(({ values: all, kind }) => {
+		const values = all.length === 1 ? [all[0], all[0]] : all; // a line has two ends
 		const step = WIDTH / Math.max(values.length - 1, 1);
 		const points = values.map((value, at) => {
 			const y = most ? HEIGHT - 2 - (value / most) * (HEIGHT - 8) : HEIGHT - 2;

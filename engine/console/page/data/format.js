@@ -5,7 +5,10 @@ export const count = (value) => value.toLocaleString();
 
 /** A count or a rate in few characters: 1.2M. */
 export const short = (value) =>
-	value.toLocaleString(undefined, { notation: "compact", maximumFractionDigits: value < 10 ? 2 : 1 });
+	value.toLocaleString(undefined, {
+		notation: "compact",
+		maximumFractionDigits: value < 10 ? 2 : 1,
+	});
 
 /** An amount of money: to the cent from 1 on, with three digits if it is small, as in 0.000012. */
 export function amount(value) {
@@ -42,7 +45,10 @@ export function distance(time, now = Date.now()) {
 	let value = (new Date(time) - now) / 1000;
 	for (const [unit, length] of STEPS) {
 		if (Math.abs(value) < length) {
-			return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(Math.round(value), unit);
+			return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(
+				Math.round(value),
+				unit,
+			);
 		}
 		value /= length;
 	}

@@ -8,7 +8,9 @@ import { h } from "../playground/dom.js";
  */
 export function table(label, columns, rows) {
 	const kind = (name, isNumber) => (isNumber ? `${name}.number` : name);
-	const heads = columns.map(([title, , isNumber]) => h(kind("th", isNumber), { scope: "col" }, title));
+	const heads = columns.map(([title, , isNumber]) =>
+		h(kind("th", isNumber), { scope: "col" }, title),
+	);
 	const body = rows.map((row) =>
 		h(
 			"tr",

@@ -22,7 +22,9 @@ function card(limit) {
 	const used = share(limit);
 	const state = used >= 1 ? ".over" : used >= NEAR ? ".near" : "";
 	const text = (value) => (typeof value === "string" ? amount(value) : count(value));
-	const holder = Object.entries(limit.by).map(([kind, name]) => `${kind} ${name ?? "without a name"}`);
+	const holder = Object.entries(limit.by).map(
+		([kind, name]) => `${kind} ${name ?? "without a name"}`,
+	);
 	const reset = limit.resets_at && used ? `free again ${distance(limit.resets_at)}` : "";
 	const window = limit.window ? `per ${limit.window}` : "";
 	const unit = limit.window ? limit.unit : ""; // else the title has it

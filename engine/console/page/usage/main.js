@@ -28,7 +28,9 @@ async function open(text) {
 	show(h("p.muted", "Checking…"));
 	try {
 		if (text && !/^[\x21-\x7e]+$/.test(text)) {
-			throw new Problem("This is no token.", { advice: "Paste it: ASCII characters without spaces." });
+			throw new Problem("This is no token.", {
+				advice: "Paste it: ASCII characters without spaces.",
+			});
 		}
 		access = await check(text);
 		secret = text;
@@ -136,8 +138,17 @@ function showAgents(agents) {
 		...agents.map(({ title, text, notes }) => {
 			const label = `Settings of ${title}`;
 			const code = h("pre", { tabIndex: 0, role: "region", ariaLabel: label }, h("code", text));
-			const head = h("div.code-head", copyButton(`Copy the settings of ${title}`, () => text));
-			return h("details", h("summary", title), head, code, ...notes.map((note) => h("p.note.muted", note)));
+			const head = h(
+				"div.code-head",
+				copyButton(`Copy the settings of ${title}`, () => text),
+			);
+			return h(
+				"details",
+				h("summary", title),
+				head,
+				code,
+				...notes.map((note) => h("p.note.muted", note)),
+			);
 		}),
 	);
 }

@@ -16,12 +16,20 @@ const COLUMNS = [
 	["Tokens in", (row) => count(row.input_tokens), true],
 	["Tokens out", (row) => count(row.output_tokens), true],
 	["Money", (row) => cost(row.cost), true],
-	["Tags", ({ tags }) => Object.entries(tags).map((tag) => tag.join(": ")).join(", ")],
+	[
+		"Tags",
+		({ tags }) =>
+			Object.entries(tags)
+				.map((tag) => tag.join(": "))
+				.join(", "),
+	],
 	["Id", ({ id }) => h("code", id)],
 ];
 
 function status({ status, outcome }) {
 	const failed = status >= 400 || (outcome !== "complete" && outcome !== "caller_left");
-	const text = [status, OUTCOMES[outcome] ?? outcome.replaceAll("_", " ")].filter(Boolean).join(", ");
+	const text = [status, OUTCOMES[outcome] ?? outcome.replaceAll("_", " ")]
+		.filter(Boolean)
+		.join(", ");
 	return h(failed ? "span.bad" : "span", text);
 }

@@ -13,7 +13,11 @@ const money = (currency) => (row) => Number(row.cost[currency] ?? 0);
 /** The measures of a chart: the number of a row, and its text. */
 const measures = (currency) => ({
 	cost: { title: "Money", value: money(currency), text: (row) => cost(row.cost) },
-	requests: { title: "Requests", value: (row) => row.requests, text: ({ requests }) => count(requests) },
+	requests: {
+		title: "Requests",
+		value: (row) => row.requests,
+		text: ({ requests }) => count(requests),
+	},
 	tokens: { title: "Tokens", value: tokens, text: (row) => count(tokens(row)) },
 });
 
@@ -24,7 +28,9 @@ export function totals(days, currency) {
 	const input = sum(days, (row) => row.input_tokens);
 	const cached = sum(days, (row) => row.cached_tokens);
 	const currencies = [...new Set([currency, ...days.flatMap((row) => Object.keys(row.cost))])];
-	const costs = currencies.map((name) => [name, sum(days, money(name))]).filter(([, value]) => value);
+	const costs = currencies
+		.map((name) => [name, sum(days, money(name))])
+		.filter(([, value]) => value);
 	return tiles([
 		["Money", cost(Object.fromEntries(costs)), ""],
 		["Requests", count(requests), failed ? `${count(failed)} failed` : "none failed"],
@@ -35,7 +41,14 @@ export function totals(days, currency) {
 
 /** Every day from the first to the last, also those without requests. */
 export function everyDay({ from, to, days }) {
-	const nothing = { requests: 0, failed: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost: {} };
+	const nothing = {
+		requests: 0,
+		failed: 0,
+		input_tokens: 0,
+		output_tokens: 0,
+		cached_tokens: 0,
+		cost: {},
+	};
 	const rows = new Map(days.map((row) => [row.day, row]));
 	const all = [];
 	for (let time = Date.parse(from); time <= Date.parse(to); time += DAY) {
