@@ -23,7 +23,7 @@ class ConsolePage:
     data: tuple[str, ...] = ()
 
 
-HOME = ConsolePage("home page", "/", "enabled")
+HOME = ConsolePage("home page", "/", "enabled", data=("/console/status.json",))
 PLAYGROUND = ConsolePage(
     "playground", "/console/playground", "playground", data=("/console/models.json",)
 )
