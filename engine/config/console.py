@@ -24,7 +24,7 @@ class ConsolePage:
     data: tuple[str, ...] = ()
 
 
-HOME = ConsolePage("home page", "Home", "/", "enabled")
+HOME = ConsolePage("home page", "Home", "/", "enabled", ("/console/status.json",))
 PLAYGROUND = ConsolePage(
     title="playground",
     label="Playground",
