@@ -15,6 +15,7 @@ from engine.app.plan_needs import is_limited
 from engine.app.telemetry import WorkerTelemetry
 from engine.callers.revocation import RemovedTokens, TokenValidity
 from engine.config.config import Config
+from engine.config.console import SIGN_IN
 from engine.config.default_prices import default_prices
 from engine.exchange.exchange import Observer
 from engine.exchange.services import (
@@ -28,6 +29,7 @@ from engine.exchange.services import (
     UsageSums,
     Warn,
 )
+from engine.exchange.sign_in import SignIn
 from engine.plan.route import CannotConnect, Plan
 from engine.process.channel import Channel
 from engine.values.counters import Counters
@@ -102,10 +104,12 @@ def services_of(
 
         client_secrets = open_keys(config.client_secrets, telemetry)
     counters = counters_of(config, telemetry) if is_limited(plan) else None
+    signed_tokens, sign_in = _of_issuers(plan)
     return Services(
         tokens=tokens,
         client_secrets=client_secrets,
-        signed_tokens=_signed_tokens(plan),
+        signed_tokens=signed_tokens,
+        sign_in=sign_in,
         responses=responses,
         batches=batches,
         usage_sums=usage_sums,
@@ -179,13 +183,21 @@ def _open_records(
     return cache, local.responses, local.batches, local.sums, local.tokens
 
 
-def _signed_tokens(plan: Plan) -> SignedTokens | None:
-    """The bearers of other issuers' tokens; PyJWT is imported for them only."""
-    if not plan.config.jwt:
-        return None
-    from engine.app.bearers import bearers_of
+def _of_issuers(plan: Plan) -> tuple[SignedTokens | None, SignIn | None]:
+    """The bearers of other issuers' tokens, and the sign-in to the pages; PyJWT is imported for
+    them only."""
+    config = plan.config
+    if not config.jwt:
+        return None, None
+    from engine.app.bearers import bearers_of, key_sets_of
 
-    return bearers_of(plan, time.time)
+    key_sets = key_sets_of(config.jwt)
+    signed_tokens = bearers_of(plan, key_sets, time.time)
+    if not config.console.serves(SIGN_IN):
+        return signed_tokens, None
+    from engine.app.sign_in import sign_in_of
+
+    return signed_tokens, sign_in_of(plan, key_sets, time.time)
 
 
 def _token_validity(

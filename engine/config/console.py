@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config.keys import default
+from engine.config.sign_in import SignInConfig, read_sign_in
+from engine.values.trees import Section
 
 FILES_PATH = "/console/page/"
 """The path under which the files of all pages are served."""
@@ -12,8 +14,8 @@ FILES_PATH = "/console/page/"
 
 @dataclass(frozen=True, slots=True)
 class ConsolePage:
-    """A page: its title in messages, its label in links, its path, the paths of its data, and the
-    key of `console:` that switches it on."""
+    """A page: its title in messages, its label in links ("" for none), its path, the paths of its
+    data, and the key of `console:` that switches it on."""
 
     title: str
     label: str
@@ -45,20 +47,33 @@ USAGE = ConsolePage(
     data=("/console/usage.json",),
 )
 REFERENCE = ConsolePage("reference", "Reference", "/docs", "docs", ("/openapi.json",))
-PAGES = (HOME, PLAYGROUND, TOOLS, USAGE, REFERENCE)
+CALLBACK_PATH = "/console/sign-in/callback"
+"""Where the provider sends people back to."""
+SIGN_IN = ConsolePage(
+    title="sign-in",
+    label="",
+    path="/console/sign-in",
+    key="sign_in",
+    data=(CALLBACK_PATH, "/console/session"),
+)
+SIGN_OUT_PATH = "/console/sign-out"
+"""The path to which a page posts to end the session."""
+PAGES = (HOME, PLAYGROUND, TOOLS, USAGE, REFERENCE, SIGN_IN)
 """Every page, in the order of links. `engine/console/pages.py` serves them; no document may use
 their paths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """The pages that are served; the home page whenever the console is `enabled`."""
+    """The pages that are served; the home page whenever the console is `enabled`. `sign_in` is None
+    where people use the pages with tokens only."""
 
     enabled: bool = default("console.enabled")
     playground: bool = default("console.playground")
     tools: bool = default("console.tools")
     usage: bool = default("console.usage")
     docs: bool = default("console.docs")
+    sign_in: SignInConfig | None = None
 
     def serves(self, page: ConsolePage) -> bool:
         """Whether the page is switched on."""
@@ -70,3 +85,10 @@ class Console:
             if path in (page.path, *page.data):
                 return page.title
         return "page files" if self.enabled and path.startswith(FILES_PATH) else ""
+
+
+def read_console(section: Section) -> Console:
+    """`console:`."""
+    sign_in = section.get("sign_in")
+    values = {key: value for key, value in section.items() if key != "sign_in"}
+    return Console(**values, sign_in=None if sign_in is None else read_sign_in(sign_in))

@@ -29,7 +29,8 @@ def usage_path(plan: Plan, answer: str) -> str | None:
 def header(plan: Plan, page: ConsolePage) -> str:
     """The header of a page, as HTML. Its addresses are relative: a proxy may add a prefix."""
     root = "../" * (page.path.count("/") - 1)
-    links = "".join(_link(other, page, root) for other in PAGES if is_served(other, plan))
+    linked = (other for other in PAGES if other.label and is_served(other, plan))
+    links = "".join(_link(other, page, root) for other in linked)
     return f"""<header class="bar">
 <a class="brand" href="{root or "./"}"><img src="{root}console/page/mark.svg" alt="" width="24" \
 height="24"><span>Modelway</span></a>

@@ -6,9 +6,11 @@ To add a page: put its HTML, CSS and JavaScript into `page/`, its title and path
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.config.console import (
     FILES_PATH,
@@ -16,10 +18,13 @@ from engine.config.console import (
     PAGES,
     PLAYGROUND,
     REFERENCE,
+    SIGN_IN,
+    SIGN_OUT_PATH,
     TOOLS,
     USAGE,
     ConsolePage,
 )
+from engine.console import sign_in
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
 from engine.console.navigation import HEADER, header, is_served
@@ -32,23 +37,35 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan
 
 FILES = Path(__file__).resolve().parent / "page"
-_SHARED_FILES = (FILES / "style.css", FILES / "theme.js", FILES / "mark.svg")
+_SIGN_IN_MARK = re.compile(rb'<meta name="sign-in" content="[a-z/]+">\n')
+_SHARED_FILES = tuple(FILES / name for name in ("style.css", "theme.js", "session.js", "mark.svg"))
 
-PathHandler = tuple[str, Handler]
+_READ = ("GET", "HEAD")
 Build = Callable[[Plan, Services], Handler]
+
+
+class PathHandler(NamedTuple):
+    """A path of the console, its handler, and the methods that it has."""
+
+    path: str
+    handler: Handler
+    methods: tuple[str, ...] = _READ
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageContent:
     """The content of a page: the file `html`, or what the handler of `build` returns.
 
-    `files` are loaded by the page. `data` builds a handler for each of its paths of data.
+    `files` are loaded by the page. `data` builds a handler for each of its paths of data. `methods`
+    are those of its paths, and `posts` has the handlers of POST by path.
     """
 
     html: str = ""
     build: Build | None = None
     files: tuple[Path, ...] = ()
     data: tuple[Build, ...] = ()
+    methods: tuple[str, ...] = _READ
+    posts: Mapping[str, Build] = field(default_factory=dict)
 
 
 CONTENTS: Mapping[ConsolePage, PageContent] = {
@@ -88,30 +105,42 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
         ),
         data=(lambda plan, services: document(plan),),
     ),
+    SIGN_IN: PageContent(
+        build=sign_in.begin,
+        data=(sign_in.finish, sign_in.session),
+        methods=("GET",),  # what begins and ends a sign-in is no HEAD
+        posts={SIGN_OUT_PATH: sign_in.sign_out},
+    ),
 }
 
 
 def pages(plan: Plan, services: Services) -> list[PathHandler]:
-    """The paths of the console with their handlers, for GET and HEAD."""
+    """The paths of the console with their handlers."""
     enabled = [page for page in PAGES if is_served(page, plan)]
     handlers: list[PathHandler] = []
     files = set(_SHARED_FILES) if enabled else set()
     for page in enabled:
         content = CONTENTS[page]
         if content.build is not None:
-            handlers.append((page.path, content.build(plan, services)))
+            handler = content.build(plan, services)
         else:
-            handlers.append((page.path, fixed(_with_header(plan, page))))
+            handler = fixed(_with_header(plan, page))
+        handlers.append(PathHandler(page.path, handler, content.methods))
         for path, build_data in zip(page.data, content.data, strict=True):
-            handlers.append((path, build_data(plan, services)))
+            handlers.append(PathHandler(path, build_data(plan, services), content.methods))
+        for path, build in content.posts.items():
+            handlers.append(PathHandler(path, build(plan, services), ("POST",)))
         files.update(content.files)
-    return handlers + [(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
+    return handlers + [PathHandler(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
 
 
 def _with_header(plan: Plan, page: ConsolePage) -> Asset:
-    """The HTML file of a page with the header of all pages."""
+    """The HTML file of a page with the header of all pages, and without the mark of the sign-in
+    where there is none."""
     asset = read(FILES / CONTENTS[page].html)
     content = asset.content.replace(HEADER, header(plan, page).encode())
+    if not is_served(SIGN_IN, plan):
+        content = _SIGN_IN_MARK.sub(b"", content)
     return Asset(content, asset.media_type)
 
 

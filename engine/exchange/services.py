@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.exchange import Observer
+from engine.exchange.sign_in import SignIn
 from engine.exchange.turns import Turns
 from engine.values.admission import AdmissionQueues
 from engine.values.bounded_names import NameTables
@@ -210,7 +211,8 @@ class Services:
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
-    `client_secrets` seals and opens client secrets, None without keys. `guard_calls` asks the
+    `sign_in` signs people in to the pages, None where they use tokens only. `client_secrets` seals
+    and opens client secrets, None without keys. `guard_calls` asks the
     webhooks of guards.
 
     `responses` keeps stored responses, `batches` what is known of batches, `usage_sums` reads
@@ -229,6 +231,7 @@ class Services:
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
     signed_tokens: SignedTokens | None = None
+    sign_in: SignIn | None = None
     guesses: GuessLimit = field(default_factory=GuessLimit)
     names: NameTables = field(default_factory=NameTables)
     clock: Callable[[], float] = time.time

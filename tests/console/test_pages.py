@@ -30,7 +30,7 @@ def test_pages_can_be_disabled(text, section, missing):
 
 def test_every_path_of_a_page_is_reserved(shipped):
     console = shipped.config.console
-    for path, _ in pages(shipped, Services()):
+    for path, *_ in pages(shipped, Services()):
         assert console.page_at(path), path
 
 
@@ -56,7 +56,9 @@ def test_every_file_that_a_page_loads_is_served(client):
 def test_every_module_that_a_module_imports_is_served(text):
     mcp = "mcp: {chats: {path: /mcp/chats, operations: [openai.createChatCompletion]}}"
     client = falcon.testing.TestClient(build(planned(f"{text}\n{mcp}\n")))
-    for file in FILES.rglob("*.js"):
+    for file in sorted(FILES.rglob("*.js")):
+        if file.parent.name == "operations":  # of the telemetry listener
+            continue
         for name in re.findall(r'(?:from|import\() ?"(\.\.?/[^"]+)"', file.read_text("utf-8")):
             path = (file.parent / name).resolve().relative_to(FILES)
             assert client.simulate_get(f"/console/page/{path}").status_code == 200, path
@@ -70,7 +72,7 @@ def test_files_are_short_and_load_nothing_from_another_origin():
         assert not re.search(r"\burl\(|@import|src=\"http|href=\"http", text), file
 
 
-def test_the_whole_playground_is_under_61_kilobytes(client):
+def test_the_whole_playground_is_under_65_kilobytes(client):
     """Uncompressed: the page, the files that it loads, and every module."""
     html = client.simulate_get("/console/playground").text
     names = {FILES / name for name in re.findall(r'(?:src|href)="page/([^"]+)"', html)}
@@ -78,5 +80,5 @@ def test_the_whole_playground_is_under_61_kilobytes(client):
     assert {"style.css", "playground.css", "theme.js", "mark.svg", "main.js"} <= {
         file.name for file in names
     }
-    files = {FILES / "playground.html", *names, *modules}
-    assert sum(file.stat().st_size for file in files) < 61_000
+    files = {FILES / "playground.html", FILES / "session.js", *names, *modules}
+    assert sum(file.stat().st_size for file in files) < 65_000

@@ -65,8 +65,9 @@ class OwnAnswer:
     `in_every_dialect`: callers ask for it in each dialect, so operations of several documents may
     have one path. `has_slash_variables`: the variables of its paths may contain slashes.
     `is_websocket`: its operation is a WebSocket, whose messages are requests of the POST of the
-    same path. `is_free`: its requests take from no limit, none refuses them, and
-    they have no entry in the ledger.
+    same path. `is_free`: its requests take from no limit, none refuses them, and they have no entry
+    in the ledger. `is_for_pages`: a page of the console asks for it, also with a session in place
+    of a token.
     """
 
     name: str
@@ -76,3 +77,4 @@ class OwnAnswer:
     has_slash_variables: bool = False
     is_websocket: bool = False
     is_free: bool = False
+    is_for_pages: bool = False

@@ -100,4 +100,5 @@ ANSWER = OwnAnswer(
     summary="with what the caller has used and what is left of its limits",
     handler=handler,
     is_free=True,
+    is_for_pages=True,
 )

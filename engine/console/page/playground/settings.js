@@ -1,3 +1,4 @@
+import { showSession } from "../session.js";
 import { check } from "./call.js";
 import { at, h } from "./dom.js";
 import { Problem, card } from "./problem.js";
@@ -10,7 +11,8 @@ const ADVICE = "Paste your token: ASCII characters without spaces.";
 const OTHER = "\0other";
 
 let access = null; // what the token may use
-let checked = ""; // the token of `access`
+let checked = ""; // the token of `access`, "" for the session
+let person = null; // who is signed in
 
 const token = at("token");
 const model = at("model");
@@ -29,7 +31,9 @@ async function checkToken() {
 	model.disabled = format.disabled = true;
 	show(h("p.muted", "Checking…"));
 	try {
-		if (!/^[\x21-\x7e]+$/.test(secret)) throw new Problem("A token is needed.", { advice: ADVICE });
+		if (!(person && !secret) && !/^[\x21-\x7e]+$/.test(secret)) {
+			throw new Problem("A token is needed.", { advice: ADVICE });
+		}
 		access = await check(secret);
 	} catch (error) {
 		if (!(error instanceof Problem)) throw error;
@@ -50,11 +54,12 @@ async function checkToken() {
 
 function summary({ token: { name, expires }, models }) {
 	const until = expires ? `, until ${new Date(expires * 1000).toLocaleDateString()}` : "";
-	return `✓ The token is valid: ${name}, ${models.length} models${until}.`;
+	const words = checked ? "The token is valid" : "The session is used";
+	return `✓ ${words}: ${name}, ${models.length} models${until}.`;
 }
 
 function store() {
-	if (at("keep").checked && access) sessionStorage.setItem(STORAGE_KEY, checked);
+	if (at("keep").checked && access && checked) sessionStorage.setItem(STORAGE_KEY, checked);
 	else sessionStorage.removeItem(STORAGE_KEY);
 }
 
@@ -144,9 +149,16 @@ model.onchange = () => {
 	if (model.value === OTHER) at("other").focus();
 };
 at("other").oninput = listFormats;
-const stored = sessionStorage.getItem(STORAGE_KEY);
-if (stored) {
-	token.value = stored;
-	at("keep").checked = true;
-	checkToken();
-} else open(true);
+
+async function start() {
+	const stored = sessionStorage.getItem(STORAGE_KEY);
+	if (stored) {
+		token.value = stored;
+		at("keep").checked = true;
+	}
+	person = await showSession(at("session"));
+	if (stored || person) await checkToken();
+	else open(true);
+}
+
+start();

@@ -1,5 +1,6 @@
 import { announce, at, h } from "../playground/dom.js";
 import { Problem, card } from "../playground/problem.js";
+import { showSession } from "../session.js";
 import { callTool, check, listTools } from "./client.js";
 import { fieldsOf, parse } from "./form.js";
 import { resultOf } from "./result.js";
@@ -14,7 +15,8 @@ const MARKS = {
 };
 
 const token = at("token");
-let secret = ""; // the valid token
+let secret = ""; // the valid token, "" for the session
+let person = null; // who is signed in
 let servers = [];
 let tools = [];
 let fields = null; // of the chosen tool
@@ -26,11 +28,14 @@ async function checkToken() {
 	show(h("p.muted", "Checking…"));
 	try {
 		const text = token.value.trim();
-		if (!/^[\x21-\x7e]+$/.test(text)) throw new Problem("A token is needed.", { advice: "Paste it." });
+		if (!(person && !text) && !/^[\x21-\x7e]+$/.test(text)) {
+			throw new Problem("A token is needed.", { advice: "Paste it." });
+		}
 		const answer = await check(text);
 		[secret, servers] = [text, answer.servers];
 		store();
-		show(h("p.good", `✓ The token is valid: ${answer.token.name}.`));
+		const words = secret ? "The token is valid" : "The session is used";
+		show(h("p.good", `✓ ${words}: ${answer.token.name}.`));
 		at("server").replaceChildren(...servers.map(({ name }) => h("option", name)));
 		at("server").disabled = at("filter").disabled = at("tool").disabled = false;
 		await loadTools();
@@ -38,7 +43,7 @@ async function checkToken() {
 		show(card(asProblem(error)));
 		open(true);
 	}
-	token.ariaInvalid = String(!secret);
+	token.ariaInvalid = String(!secret && !person);
 }
 
 const asProblem = (error) => {
@@ -163,9 +168,16 @@ at("arguments").onsubmit = (event) => {
 	if (running) running.abort();
 	else call();
 };
-const stored = sessionStorage.getItem(STORAGE_KEY);
-if (stored) {
-	token.value = stored;
-	at("keep").checked = true;
-	checkToken();
-} else open(true);
+
+async function start() {
+	const stored = sessionStorage.getItem(STORAGE_KEY);
+	if (stored) {
+		token.value = stored;
+		at("keep").checked = true;
+	}
+	person = await showSession(at("session"));
+	if (stored || person) await checkToken();
+	else open(true);
+}
+
+start();
