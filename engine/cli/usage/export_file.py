@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 import click
 
+from engine.cli.complete_file import complete_file
 from engine.cli.terminal import is_terminal
 from engine.cli.usage.export_table import Column, Row, write_csv, write_json_lines
 from engine.cli.usage.parquet import write_parquet
@@ -41,24 +40,5 @@ def export_file(path: Path | None, *, binary: bool) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}-")
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-
-
-def _umask() -> int:
-    """The mask of new files: a temporary file is readable by its owner only."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with complete_file(path) as file:
+        yield file
