@@ -388,6 +388,7 @@ ELSEWHERE = [
     ("callers.jwt",),
     *((f"teams.*.{key}",) for key in ("in", "models", "operations", "rate", "token_budget")),
     *((f"teams.*.{key}",) for key in ("budget", "concurrency", "require.region", "warn_at")),
+    ("providers.catalog",),
     ("teams.*.prices.markup",),
     *((f"teams.*.prices.models.*.{key}",) for key in PRICE_KEYS),
     *((f"routes.*.{key}",) for key in ("hosts", "respond.status", "respond.headers")),
