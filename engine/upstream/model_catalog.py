@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from engine.config.model_operations import Kind, ModelOperation, ModelOperations
+from engine.config.model_operation import ModelOperation
+from engine.config.model_operations import Kind, ModelOperations
 from engine.config.models import (
     DEFAULT_CHOICE,
     STAR,

@@ -9,7 +9,7 @@ from functools import partial
 import gevent
 import pytest
 
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.config.models import MirrorConfig, Model, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange, Response
