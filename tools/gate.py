@@ -35,7 +35,7 @@ ELSEWHERE = ("corpus", "field")
 """Those of other environments of tox."""
 
 _GROUP = ("-q", "-p", "no:xdist", "-p", "no:cacheprovider")
-_SIZES = (9, 130)
+_SIZES = (12, 130)
 """The modules of a group of tests that wait, and that compute."""
 _PROCESSES = (6, 2)
 """How many of each run at a time."""
