@@ -24,6 +24,7 @@ from engine.dialects.openai.errors import (
     is_error_event,
     stream_error,
 )
+from engine.dialects.openai.files import FILES
 from engine.dialects.openai.live import socket_total
 from engine.dialects.openai.realtime import socket_error, socket_usage
 from engine.dialects.openai.usage import METER
@@ -153,6 +154,7 @@ DIALECT = Dialect(
     mock_live="openai_live",
     client_secrets=CLIENT_SECRETS,
     batches=BATCHES,
+    files=FILES,
     provider="openai",
     operation_names={
         "createChatCompletion": "chat",
