@@ -25,6 +25,7 @@ from engine.exchange.exchange import Stage
 from engine.exchange.services import NoGuardCalls, Services
 from engine.guardrails.metrics import verdict_collector
 from engine.objects.batch_records import BatchRecords
+from engine.objects.file_copies import FileCopies
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
@@ -85,6 +86,8 @@ class Parts:
     responses: StoredResponses | None
     batches: BatchRecords | None
     summaries: Summaries | None
+    copies: FileCopies | None
+    inside: InsideCalls
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
@@ -162,6 +165,8 @@ def parts_of(
         responses=_stored_responses(config, services, opener),
         batches=_batches(services, opener),
         summaries=None if opener is None else Summaries(opener.sealer, config.objects.owner),
+        copies=_file_copies(config, services, opener),
+        inside=inside,
     )
 
 
@@ -188,6 +193,14 @@ def _opener(config: Config) -> IdOpener | None:
     keeps = (RECORDS,) if objects.responses.store == "records" else ()
     sealer = Sealer(objects.ring, [*config.upstreams, *keeps])
     return IdOpener(sealer, everybody=objects.owner == "all", passes=objects.legacy == "pass")
+
+
+def _file_copies(config: Config, services: Services, opener: IdOpener | None) -> FileCopies | None:
+    """Copies of files at other upstreams; None if none are made."""
+    rules = config.objects.files
+    if opener is None or not rules.copy:
+        return None
+    return FileCopies(services.responses, opener.sealer, rules.timeout, services.clock)
 
 
 def _batches(services: Services, opener: IdOpener | None) -> BatchRecords | None:

@@ -16,7 +16,7 @@ from engine.app.telemetry import WorkerTelemetry
 from engine.callers.revocation import RemovedTokens, TokenValidity
 from engine.config.config import Config
 from engine.config.console import SIGN_IN
-from engine.config.default_prices import default_prices
+from engine.config.default_prices import prices_of
 from engine.exchange.exchange import Observer
 from engine.exchange.services import (
     BatchStore,
@@ -33,7 +33,6 @@ from engine.exchange.sign_in import SignIn
 from engine.plan.route import CannotConnect, Plan
 from engine.process.channel import Channel
 from engine.values.counters import Counters
-from engine.values.price import Prices
 
 if TYPE_CHECKING:
     from engine.callers.cache import TokenCache
@@ -117,7 +116,7 @@ def services_of(
         counters=counters,
         warn=_warn(config, counters, telemetry, recorder),
         allow_uncounted=config.stores.on_store_failure == "allow",
-        prices=Prices(config.prices, default_prices(config)),
+        prices=prices_of(config),
         currency=config.currency,
         token_validity=_token_validity(config, cache, ended),
         begin=begin,

@@ -144,6 +144,10 @@ class _RemoteResponses:
     def put(self, key: bytes, expires: float, data: bytes) -> None:
         self._ask("put", key, expires, data)
 
+    def claim(self, key: bytes, expires: float, data: bytes, now: float) -> bool:
+        is_own: bool = self._ask("claim", key, expires, data, now)
+        return is_own
+
     def get(self, key: bytes, now: float) -> bytes | None:
         data: bytes | None = self._ask("get", key, now)
         return data

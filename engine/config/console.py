@@ -14,8 +14,8 @@ FILES_PATH = "/console/page/"
 
 @dataclass(frozen=True, slots=True)
 class ConsolePage:
-    """A page: its title in messages, its label in links ("" for none), its path, the paths of its
-    data, and the key of `console:` that switches it on."""
+    """A page: its title in messages, its label in links ("" without links to it), its path, the
+    paths of its data, and the key of `console:` that switches it on."""
 
     title: str
     label: str
@@ -24,7 +24,7 @@ class ConsolePage:
     data: tuple[str, ...] = ()
 
 
-HOME = ConsolePage("home page", "Home", "/", "enabled")
+HOME = ConsolePage("home page", "Home", "/", "enabled", ("/console/status.json",))
 PLAYGROUND = ConsolePage(
     title="playground",
     label="Playground",

@@ -1,12 +1,16 @@
-"""Which pages are served, and the header that all of them share, with its links to the others."""
+"""Which pages are served, and what all of them share: the header with its links to the others, and
+where they ask who has signed in."""
 
 from __future__ import annotations
 
-from engine.config.console import PAGES, TOOLS, USAGE, ConsolePage
+from engine.config.console import PAGES, SIGN_IN, TOOLS, USAGE, ConsolePage
 from engine.plan.route import Plan
 
-HEADER = b"<!-- header -->"
+_HEADER = b"<!-- header -->"
 """What an HTML file has in the place of the header."""
+
+_SIGN_IN = b"<!-- sign-in -->\n"
+"""What it has in the place of the address of the session."""
 
 
 def is_served(page: ConsolePage, plan: Plan) -> bool:
@@ -26,16 +30,28 @@ def usage_path(plan: Plan, answer: str) -> str | None:
     return None
 
 
+def with_navigation(html: bytes, plan: Plan, page: ConsolePage) -> bytes:
+    """The HTML of a page with its header, and with the address of the session if people sign in."""
+    session = f'<meta name="sign-in" content="{_root(page)}console/session">\n'
+    html = html.replace(_SIGN_IN, session.encode() if is_served(SIGN_IN, plan) else b"")
+    return html.replace(_HEADER, header(plan, page).encode())
+
+
 def header(plan: Plan, page: ConsolePage) -> str:
     """The header of a page, as HTML. Its addresses are relative: a proxy may add a prefix."""
-    root = "../" * (page.path.count("/") - 1)
-    linked = (other for other in PAGES if other.label and is_served(other, plan))
-    links = "".join(_link(other, page, root) for other in linked)
+    root = _root(page)
+    served = (other for other in PAGES if other.label and is_served(other, plan))
+    links = "".join(_link(other, page, root) for other in served)
     return f"""<header class="bar">
 <a class="brand" href="{root or "./"}"><img src="{root}console/page/mark.svg" alt="" width="24" \
 height="24"><span>Modelway</span></a>
 <nav aria-label="Pages">{links}</nav>
 </header>"""
+
+
+def _root(page: ConsolePage) -> str:
+    """The relative address of the root, "" on the home page."""
+    return "../" * (page.path.count("/") - 1)
 
 
 def _link(page: ConsolePage, current: ConsolePage, root: str) -> str:

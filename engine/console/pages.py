@@ -6,7 +6,6 @@ To add a page: put its HTML, CSS and JavaScript into `page/`, its title and path
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +26,8 @@ from engine.config.console import (
 from engine.console import sign_in
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
-from engine.console.navigation import HEADER, header, is_served
+from engine.console.model_status import model_status
+from engine.console.navigation import is_served, with_navigation
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
 from engine.console.tools_api import servers
@@ -37,8 +37,9 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan
 
 FILES = Path(__file__).resolve().parent / "page"
-_SIGN_IN_MARK = re.compile(rb'<meta name="sign-in" content="[a-z/]+">\n')
-_SHARED_FILES = tuple(FILES / name for name in ("style.css", "theme.js", "session.js", "mark.svg"))
+_SHARED_FILES = tuple(
+    FILES / name for name in ("style.css", "theme.js", "session.js", "token.js", "mark.svg")
+)
 
 _READ = ("GET", "HEAD")
 Build = Callable[[Plan, Services], Handler]
@@ -71,7 +72,8 @@ class PageContent:
 CONTENTS: Mapping[ConsolePage, PageContent] = {
     HOME: PageContent(
         build=lambda plan, services: home(plan),
-        files=(FILES / "home.css", FILES / "home.js"),
+        files=(FILES / "home.css", FILES / "home.js", FILES / "models.js"),
+        data=(lambda plan, services: model_status(services),),
     ),
     PLAYGROUND: PageContent(
         html="playground.html",
@@ -124,7 +126,7 @@ def pages(plan: Plan, services: Services) -> list[PathHandler]:
         if content.build is not None:
             handler = content.build(plan, services)
         else:
-            handler = fixed(_with_header(plan, page))
+            handler = fixed(_with_navigation(plan, page))
         handlers.append(PathHandler(page.path, handler, content.methods))
         for path, build_data in zip(page.data, content.data, strict=True):
             handlers.append(PathHandler(path, build_data(plan, services), content.methods))
@@ -134,14 +136,10 @@ def pages(plan: Plan, services: Services) -> list[PathHandler]:
     return handlers + [PathHandler(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
 
 
-def _with_header(plan: Plan, page: ConsolePage) -> Asset:
-    """The HTML file of a page with the header of all pages, and without the mark of the sign-in
-    where there is none."""
+def _with_navigation(plan: Plan, page: ConsolePage) -> Asset:
+    """The HTML file of a page with what all pages share."""
     asset = read(FILES / CONTENTS[page].html)
-    content = asset.content.replace(HEADER, header(plan, page).encode())
-    if not is_served(SIGN_IN, plan):
-        content = _SIGN_IN_MARK.sub(b"", content)
-    return Asset(content, asset.media_type)
+    return Asset(with_navigation(asset.content, plan, page), asset.media_type)
 
 
 def _name(path: Path) -> str:

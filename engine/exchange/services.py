@@ -21,7 +21,7 @@ from engine.values.counters import Counters
 from engine.values.limit_warning import LimitWarning
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.metric import Collector
-from engine.values.price import Prices
+from engine.values.prices import Prices
 from engine.values.token_bucket import GuessLimit
 
 log = logging.getLogger("modelway")
@@ -72,6 +72,11 @@ class ResponseStore(Protocol):
 
     def put(self, key: bytes, expires: float, data: bytes, /) -> None:
         """Keep a value, instead of an earlier one of the same key."""
+        ...
+
+    def claim(self, key: bytes, expires: float, data: bytes, now: float, /) -> bool:
+        """Keep a value that nobody else writes, unless the key has one that has not expired.
+        Returns whether it is kept."""
         ...
 
     def get(self, key: bytes, now: float, /) -> bytes | None:
@@ -146,8 +151,18 @@ class HealthCheck(Protocol):
         """Probe the store, unless the last probe is recent."""
 
 
+class ModelStates(Protocol):
+    """Says which models work (`engine.upstream.model_states`)."""
+
+    def __call__(self) -> Mapping[str, str]:
+        """`healthy` or `degraded` for the entries of `models` that the worker knows."""
+        ...
+
+
 class WorkerHealth(Protocol):
     """Whether the worker can serve (see `telemetry/health.py`)."""
+
+    model_states: ModelStates
 
     @property
     def checks(self) -> Mapping[str, HealthCheck]:

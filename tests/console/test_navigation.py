@@ -5,7 +5,7 @@ import pytest
 
 from engine.app.build import build
 from engine.config.console import HOME, PLAYGROUND, REFERENCE
-from engine.console.navigation import HEADER, header
+from engine.console.navigation import header
 from tests.console.conftest import planned
 
 
@@ -28,4 +28,9 @@ def test_every_page_has_it(text, path):
     client = falcon.testing.TestClient(build(planned(text)))
     html = client.simulate_get(path).text
     assert html.count('<header class="bar">') == 1
-    assert HEADER.decode() not in html
+    assert "<!--" not in html
+
+
+def test_the_address_of_the_session_is_only_there_if_people_sign_in(text):
+    client = falcon.testing.TestClient(build(planned(text)))
+    assert "session" not in client.simulate_get("/console/playground").text

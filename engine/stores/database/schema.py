@@ -119,11 +119,15 @@ COST_BITS = 32
 """A cost has 64 bits, and a sum may need more: `cost_high` is the sum of `cost >> 32`, `cost_low`
 that of the lower 32 bits."""
 
+MARGINS = ("margin_high", "margin_low")
+"""The sums of `margin`, in the same way."""
+
 
 def _sums() -> list[Column[Any]]:
     names = ("requests", "failed", *SUMMED_COUNTS, "cost_high", "cost_low", "first_byte_count")
     integers = [Column(name, BigInteger, nullable=False) for name in names]
-    return [*integers, Column("first_byte_sum", Double, nullable=False)]
+    added = [Column(n, BigInteger, nullable=False, server_default="0") for n in MARGINS]
+    return [*integers, Column("first_byte_sum", Double, nullable=False), *added]
 
 
 def _names(names: tuple[str, ...]) -> list[Column[Any]]:

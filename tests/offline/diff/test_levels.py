@@ -39,7 +39,9 @@ def schema_keys(schema, at=()):
     below = [
         ((*at, name), schema_below) for name, schema_below in schema.get("properties", {}).items()
     ]
-    entries = [schema.get(key) for key in ("additionalProperties", "items")] if len(at) == 1 else []
+    entries = []
+    if len(at) == 1 or at[-2:] == ("prices", "models"):
+        entries = [schema.get(key) for key in ("additionalProperties", "items")]
     below += [((*at, "*"), entry) for entry in entries if isinstance(entry, dict)]
     below += [(at, schema_below) for schema_below in schema.get("anyOf", [])]
     if not below:
@@ -162,6 +164,8 @@ GUARDS = [
     ("objects.responses.store", None, "records"),
     ("objects.responses.retention", "1d", "90d"),
     ("objects.batches.invalid", None, "report"),
+    ("objects.files.copy", None, True),
+    ("objects.files.max_size", "1MB", "1GB"),
     ("stores.records", "sqlite:///a.db", None),
     ("stores.counters", "redis://host:6379/0", None),
     ("stores.on_store_failure", "deny", "allow"),
@@ -254,6 +258,8 @@ CHANGES = [
     ("models.big.transform", None, {"request": {"query": {"set": {"a": "1"}}}}),
     ("server.workers", None, 5),
     ("objects.key", OBJECT_KEY, [OBJECT_KEY[::-1], OBJECT_KEY]),
+    ("objects.files.timeout", None, "5s"),
+    ("objects.files.expires", None, "5h"),
     ("server.connections", None, 5),
     ("server.keepalive", None, "5s"),
     ("server.grace", None, "5s"),
@@ -366,6 +372,7 @@ CHANGES = [
     ("tokens.0.priority", "low", "high"),
 ]
 """Each is told, and guards no less in either direction."""
+PRICE_KEYS = json_schema.schema()["$defs"]["price"]["properties"]
 ELSEWHERE = [
     ("stores.journal",),
     ("stores.redis.prefix",),
@@ -381,6 +388,9 @@ ELSEWHERE = [
     ("callers.jwt",),
     *((f"teams.*.{key}",) for key in ("in", "models", "operations", "rate", "token_budget")),
     *((f"teams.*.{key}",) for key in ("budget", "concurrency", "require.region", "warn_at")),
+    ("providers.catalog",),
+    ("teams.*.prices.markup",),
+    *((f"teams.*.prices.models.*.{key}",) for key in PRICE_KEYS),
     *((f"routes.*.{key}",) for key in ("hosts", "respond.status", "respond.headers")),
     ("routes.*.respond.body",),
     ("specs.shop.mount",),

@@ -19,11 +19,11 @@ export function pathOf({ format, stream, model }) {
 }
 
 /** Send a request and read its response into the reply. Throws Problem, or AbortError. */
-export async function send({ wire, options, body }, reply, signal) {
+export async function send({ wire, options, body }, session, reply, signal) {
 	const headers = {
 		...wire.headers(options.token),
 		"content-type": "application/json",
-		"x-session-id": options.session.id,
+		"x-session-id": session,
 	};
 	const response = await request(pathOf(options), {
 		method: "POST",

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "r0013"
-down_revision: str | None = "r0011"
+down_revision: str | None = "r0012"
 
 _NAMES = ("token", "team", "tags", "currency")
 _SUMS = {
