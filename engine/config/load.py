@@ -18,7 +18,7 @@ from engine.config import duration_bounds, keys, schema_check
 from engine.config.callers import JwtReader
 from engine.config.client_secrets import read_client_secrets
 from engine.config.config import Config, InvalidEntries
-from engine.config.console import Console
+from engine.config.console import read_console
 from engine.config.include import join_includes
 from engine.config.joined_document import TAGS, JoinedDocument, joined_document
 from engine.config.literal_secrets import add_masked
@@ -248,7 +248,7 @@ def _config(
         prices={n: price_of(v, CONFIG) for n, v in values.get("prices", {}).items()},
         team_prices=read_team_prices(values.get("teams", {}), source, findings),
         currency=values["currency"],
-        console=Console(**values.get("console", {})),
+        console=read_console(values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
         telemetry=telemetry,
         objects=read_objects(

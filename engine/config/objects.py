@@ -34,6 +34,18 @@ class BatchRules:
 
 
 @dataclass(frozen=True, slots=True)
+class FileRules:
+    """What happens to files that live at another upstream than the target of a request: with `copy`
+    those of at most `max_size` bytes are copied there, within `timeout` seconds, and the copy is
+    remembered for `expires` seconds."""
+
+    copy: bool = default("objects.files.copy")
+    max_size: int = default("objects.files.max_size")
+    timeout: float = default("objects.files.timeout")
+    expires: float = default("objects.files.expires")
+
+
+@dataclass(frozen=True, slots=True)
 class Objects:
     """The ring of keys, the newest first, without which ids pass as they are. `owner` is token,
     team or all; `legacy` says what happens to ids that are not sealed: refuse or pass."""
@@ -43,6 +55,7 @@ class Objects:
     legacy: str = default("objects.legacy")
     responses: ResponseStorage = field(default_factory=ResponseStorage)
     batches: BatchRules = field(default_factory=BatchRules)
+    files: FileRules = field(default_factory=FileRules)
 
 
 def read_objects(
@@ -69,7 +82,8 @@ def read_objects(
         findings.error(source, at, "MW104", "there are no records to keep responses in", hint)
     batches = values.get("batches", {})
     rules = BatchRules(batches["invalid"]) if "invalid" in batches else BatchRules()
-    return Objects(ring, values["owner"], values["legacy"], responses, rules)
+    files = FileRules(**values.get("files", {}))
+    return Objects(ring, values["owner"], values["legacy"], responses, rules, files)
 
 
 def check_tags(

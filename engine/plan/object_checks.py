@@ -97,6 +97,7 @@ def _check_places(
     parameters = () if lists is None else (lists.limit, lists.forward, lists.backward)
     listed = [IdPlace(f"query.{name}", "", "query", (name,)) for name in parameters if name]
     pointers = () if lists is None else (lists.items, lists.next, lists.more, lists.first)
+    streamed = [] if facts.streams is None else [_streamed(facts.streams)]
     inside = [IdPlace("body#/" + "/".join(steps), "", "body", steps) for steps in pointers if steps]
     for key, places, part in (
         ("names", facts.names, requests),
@@ -105,12 +106,19 @@ def _check_places(
         ("lists", inside, responses),
         ("marks", creations, requests),
         ("marks", displays, responses),
+        ("streams", streamed, requests),
     ):
         for place in places:
             if reason := part.lacks(place):
-                hint = did_you_mean(place.steps[-1], part.names(place))
+                hint = did_you_mean(place.steps[-1], part.names(place)) if place.steps else ""
                 message = f"{operation.id} has no '{place.text}': {reason}"
                 findings.error(source, (*at, key), CODE, message, hint, key=True)
+
+
+def _streamed(field: str) -> IdPlace:
+    """The place of what is sent on as it arrives."""
+    steps = (field,) if field else ()
+    return IdPlace("/".join(("body#", *steps)), "", "body", steps)
 
 
 class _Requests:
@@ -126,7 +134,11 @@ class _Requests:
         if place.location == "body":
             if not self._has_body:
                 return "its requests have no body"
+            if not place.steps:
+                return ""
             return _lacks(place.steps, self._schemas, is_open=self._is_open)
+        if place.location == "message":
+            return _no_session(self._operation)
         if place.location == "path":
             known = place.steps[0] in self.names(place)
             return "" if known else f"its path is {self._operation.path}"
@@ -146,6 +158,7 @@ class _Responses:
     """The places of an operation's responses."""
 
     def __init__(self, operation: Operation, node: Node) -> None:
+        self._operation = operation
         self._schemas, self._is_open = edited_schemas(node)
         self._headers = operation.response_headers
 
@@ -153,6 +166,8 @@ class _Responses:
         """Why there is no such place; "" if there is one."""
         if place.location == "lines":
             return ""  # documents describe no lines of the files that vendors make
+        if place.location == "message":
+            return _no_session(self._operation)
         if place.location == "header":
             is_known = place.steps[0].lower() in (*self._headers, "location")
             return "" if is_known else "its responses have no such header"
@@ -161,6 +176,11 @@ class _Responses:
     def names(self, place: IdPlace) -> Sequence[str]:
         """Names that may have been meant."""
         return self._headers if place.location == "header" else _names(self._schemas)
+
+
+def _no_session(operation: Operation) -> str:
+    """Why there are no messages, which no document describes; "" for a WebSocket."""
+    return "" if operation.websocket else "it is no WebSocket"
 
 
 def _lacks(steps: Sequence[str], schemas: Sequence[Node], *, is_open: bool) -> str:

@@ -196,7 +196,7 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         row["queue"] = _round(record.queue_time)
     if exchange.record.traffic is not None:
         row["websocket"] = _session(exchange.record.traffic)
-    if record.is_mirror:
+    if record.is_mirror or record.is_copy:
         row["via"] = record.via
     if record.mcp is not None:
         row |= {"via": record.via, "mcp": _message(record.mcp)}

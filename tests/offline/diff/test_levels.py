@@ -23,6 +23,8 @@ FROM_QUERY = {"from": "$request.query.page"}
 
 
 OBJECT_KEY = "0123456789abcdef" * 2
+ISSUERS = ("https://a.test", "https://b.test")
+SIGN_IN = {"issuer": ISSUERS[0], "client_id": "pages", "keys": [OBJECT_KEY]}
 
 NAMED_SECTIONS = ("specs", "upstreams", "models", "prices", "routes", "tokens", "webhooks")
 """Sections whose entries are known by a name or an index."""
@@ -153,13 +155,17 @@ GUARDS = [
     ("console.enabled", False, None),
     ("console.playground", False, None),
     ("console.tools", False, None),
+    ("console.usage", False, None),
     ("console.docs", False, None),
+    ("console.sign_in.session", None, "2d"),
     ("objects.owner", None, "team"),
     ("objects.owner", "team", "all"),
     ("objects.legacy", None, "pass"),
     ("objects.responses.store", None, "records"),
     ("objects.responses.retention", "1d", "90d"),
     ("objects.batches.invalid", None, "report"),
+    ("objects.files.copy", None, True),
+    ("objects.files.max_size", "1MB", "1GB"),
     ("stores.records", "sqlite:///a.db", None),
     ("stores.counters", "redis://host:6379/0", None),
     ("stores.on_store_failure", "deny", "allow"),
@@ -178,6 +184,7 @@ GUARDS = [
     ("telemetry.log.level", None, "error"),
     ("telemetry.metrics", None, False),
     ("telemetry.series", None, 100),
+    ("telemetry.operations", False, None),
     ("telemetry.listen", None, "0.0.0.0:9464"),
     ("telemetry.listen", None, "public"),
     ("telemetry.listen", "off", None),
@@ -251,6 +258,8 @@ CHANGES = [
     ("models.big.transform", None, {"request": {"query": {"set": {"a": "1"}}}}),
     ("server.workers", None, 5),
     ("objects.key", OBJECT_KEY, [OBJECT_KEY[::-1], OBJECT_KEY]),
+    ("objects.files.timeout", None, "5s"),
+    ("objects.files.expires", None, "5h"),
     ("server.connections", None, 5),
     ("server.keepalive", None, "5s"),
     ("server.grace", None, "5s"),
@@ -268,6 +277,11 @@ CHANGES = [
     ("stores.redis.tls.certificate", None, "identity.pem"),
     ("stores.redis.sentinel.password", "first-secret", "second-secret"),
     ("client_secrets.keys", ["0123456789abcdef" * 2], ["fedcba9876543210" * 2]),
+    ("console.sign_in.issuer", *ISSUERS),
+    ("console.sign_in.client_id", "pages", "others"),
+    ("console.sign_in.client_secret", "first-secret", "second-secret"),
+    ("console.sign_in.scopes", None, ["openid"]),
+    ("console.sign_in.keys", [OBJECT_KEY], [OBJECT_KEY[::-1]]),
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
@@ -402,6 +416,12 @@ def levels_of(tmp_path_factory):
             if path.startswith(("telemetry.traces.", "telemetry.otlp_metrics.")):
                 collector = changed["telemetry"][path.split(".")[1]]
                 collector.setdefault("endpoint", "http://c.test")
+            if path.startswith("console.sign_in."):
+                pages = changed["console"]
+                pages["sign_in"] = {**SIGN_IN, **pages["sign_in"]}
+                changed.setdefault("server", {})["base_url"] = "https://here.test"
+                jwt = [{"issuer": issuer, "audience": "x"} for issuer in ISSUERS]
+                changed["callers"] = {"jwt": jwt}
             if path.startswith("objects.responses."):
                 changed["stores"] = {**changed.get("stores", {}), "records": "sqlite:///a.db"}
             if path.startswith("stores.redis."):
