@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from engine.config.keys import default
 
@@ -10,8 +10,7 @@ FILES_PATH = "/console/page/"
 """The path under which the files of all pages are served."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsolePage:
+class ConsolePage(Struct, frozen=True):
     """A page: its title in messages, its path, the paths of its data, and the key of `console:`
     that switches it on."""
 
@@ -31,8 +30,7 @@ PAGES = (HOME, PLAYGROUND, TOOLS, REFERENCE)
 """Every page. `engine/console/pages.py` serves them; no document may use their paths."""
 
 
-@dataclass(frozen=True, slots=True)
-class Console:
+class Console(Struct, frozen=True):
     """The pages that are served; the home page whenever the console is `enabled`."""
 
     enabled: bool = default("console.enabled")

@@ -14,8 +14,10 @@ speaks the dialect counts, or the gateway estimates, if no upstream does or one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.config.models import Model, TargetConfig
 from engine.config.upstreams import UpstreamConfig
@@ -23,8 +25,7 @@ from engine.values.units import format_names
 from engine.values.wildcard import Patterns
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOperation:
+class ModelOperation(Struct, frozen=True):
     """An operation that is routed by model; `id` is `spec.operationId`, `path` its template.
     `language` is the language of its requests, "" if they are never translated. An operation that
     counts tokens has in `counts` the language of the requests that it counts, others "". `task` is

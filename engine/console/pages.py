@@ -7,8 +7,9 @@ To add a page: put its HTML, CSS and JavaScript into `page/`, its title and path
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from engine.config.console import FILES_PATH, HOME, PAGES, PLAYGROUND, REFERENCE, TOOLS, ConsolePage
 from engine.console.asset import Asset, file, fixed, read
@@ -27,8 +28,7 @@ PathHandler = tuple[str, Handler]
 Build = Callable[[Plan, Services], Handler]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageContent:
+class PageContent(Struct, frozen=True, kw_only=True):
     """The content of a page: the file `html`, or what the handler of `build` returns.
 
     `files` are loaded by the page. `data` builds a handler for each of its paths of data. `links`

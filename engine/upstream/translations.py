@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from engine import translations
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
@@ -25,8 +26,7 @@ from engine.values.upstream_request import UpstreamRequest
 from engine.values.wildcard import Patterns
 
 
-@dataclass(frozen=True, slots=True)
-class TargetTranslation:
+class TargetTranslation(Struct, frozen=True):
     """How the requests of a route are translated for a target."""
 
     translation: AnyTranslation

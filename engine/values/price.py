@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from msgspec import Struct
+
 from engine.values.usage import Usage
 from engine.values.wildcard import ByName
 
@@ -102,8 +104,7 @@ def _count_of(key: str) -> str:
     return key.removesuffix("_input") if key.startswith("cached") else key
 
 
-@dataclass(frozen=True, slots=True)
-class PriceTier:
+class PriceTier(Struct, frozen=True):
     """The price of all tokens of a request with more than `above` tokens of input."""
 
     above: int

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from engine.exchange.exchange import Response
 from engine.exchange.record import Outcome

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from prometheus_client.parser import text_string_to_metric_families
 
 from engine.upstream.client.client import Client
@@ -27,8 +27,7 @@ class MetricsUnavailable(Exception):
     """The metrics cannot be read; `str` says why, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The metrics at a time, in seconds on the monotonic clock."""
 
     time: float = 0.0
