@@ -25,7 +25,7 @@ class AlternativeResponders:
     def __init__(self, routes: Iterable[Route], parts: Parts) -> None:
         self._routes = {route.operation.id: route for route in routes}
         self._parts = parts
-        self._made: dict[str, Alternative] = {}
+        self._alternatives: dict[str, Alternative] = {}
 
     def responder(self, candidates: Sequence[Candidate]) -> Responder:
         """The responder that chooses among candidates for a request."""
@@ -35,9 +35,9 @@ class AlternativeResponders:
         return parts.endpoints.responder(compose(stages, choice.handler), route.dialects)
 
     def _alternative(self, operation: str) -> Alternative:
-        if operation not in self._made:
-            self._made[operation] = self._make(self._routes[operation])
-        return self._made[operation]
+        if operation not in self._alternatives:
+            self._alternatives[operation] = self._make(self._routes[operation])
+        return self._alternatives[operation]
 
     def _make(self, route: Route) -> Alternative:
         parts = self._parts

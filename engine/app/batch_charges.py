@@ -6,7 +6,7 @@ import copy
 import logging
 from collections.abc import Callable
 
-from engine.callers.limit_set import LimitSets, Part
+from engine.callers.limit_sets import LimitSets, Part
 from engine.exchange.exchange import Exchange
 from engine.exchange.requested_model import RequestedModel
 from engine.exchange.services import Services

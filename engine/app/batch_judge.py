@@ -15,7 +15,8 @@ from engine.exchange.opened_ids import Batch
 from engine.objects.batch_requests import BatchRequest, VendorRequest
 from engine.objects.id_opener import check_holder
 from engine.plan.route import Route
-from engine.spec.document.path_templates import PathMatch, PathTree, Spans, unsafe
+from engine.spec.document.path_templates import unsafe
+from engine.spec.document.path_tree import PathMatch, PathTree, Spans
 from engine.upstream.request import build_request, edit_request
 from engine.upstream.target import Target
 from engine.values.errors import GatewayError

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from engine.app.batch_stages import batch_route
 from engine.app.caller_usage import usage_of
 from engine.app.worker_parts import Parts
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.config.routes import WebSocket
 from engine.dialects import Dialect
 from engine.edge.answers.own_answer import AnswerSources, SessionRoute

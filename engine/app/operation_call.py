@@ -21,7 +21,7 @@ from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.interfaces import Headers
 from engine.exchange.request import Request, environ_of
 from engine.plan.route import Route
-from engine.spec.document.path_templates import Spans
+from engine.spec.document.path_tree import Spans
 from engine.spec.request_writer import RequestValues
 
 

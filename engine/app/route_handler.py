@@ -18,8 +18,8 @@ from engine.app.last_handler import (
 from engine.app.object_stages import object_stages
 from engine.app.transform_stages import edit_stage, transform_stage
 from engine.app.worker_parts import Parts
-from engine.callers.limit_set import Part
-from engine.config.model_operations import ModelOperation
+from engine.callers.limit_sets import Part
+from engine.config.model_operation import ModelOperation
 from engine.config.transforms import TransformConfig
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head

@@ -45,12 +45,12 @@ _TRACE = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE")
 
 
 class PreparedCall(Struct, frozen=True):
-    """A call, and the request `sent` to its operation."""
+    """A call, and the request to its operation."""
 
     call: ToolCall
     tool: Tool | ModelTool
     operation: OperationCall
-    sent: OperationRequest
+    operation_request: OperationRequest
     message: McpMessage
 
 
@@ -162,11 +162,11 @@ class ToolCalls:
         trace = [(name, environ[key]) for name, key in _TRACE if key in environ]
         try:
             operation = self._operation_of(tool)
-            sent = operation.request(tool.values(call.arguments), address, trace)
+            operation_request = operation.request(tool.values(call.arguments), address, trace)
         except (InvalidArguments, CannotCall, GatewayError) as error:
             reply = self._server.reply(call.request, text_result(str(error), is_error=True))
             return reply._replace(code="invalid_arguments")
-        return PreparedCall(call, tool, operation, sent, message)
+        return PreparedCall(call, tool, operation, operation_request, message)
 
     def _operation_of(self, tool: Tool | ModelTool) -> OperationCall:
         operation = self._operations.get(tool.name)
@@ -197,7 +197,9 @@ class ToolCalls:
         )
         tool, request = prepared.tool, prepared.call.request
         try:
-            inner, response = prepared.operation.send(prepared.sent, caller, exchange.request_id)
+            inner, response = prepared.operation.send(
+                prepared.operation_request, caller, exchange.request_id
+            )
             try:
                 answer = yield from self._answer(exchange, prepared, response)
             finally:
@@ -244,9 +246,9 @@ class ToolCalls:
             body, broke_off = yield from receive(body, most, is_stream=is_stream)
         if len(body) <= most:
             return Answer(response.status, response.headers, body, broke_off=broke_off)
-        sent, link = prepared.sent, ""
-        if sent.method == "GET":
-            link = base_of(exchange, self._config) + sent.target
+        operation_request, link = prepared.operation_request, ""
+        if operation_request.method == "GET":
+            link = base_of(exchange, self._config) + operation_request.target
         body, size = body[:most], _content_length(response.headers)
         return Answer(response.status, response.headers, body, link, size, complete=False)
 

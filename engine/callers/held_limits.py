@@ -7,7 +7,8 @@ from itertools import islice, product
 from types import MappingProxyType
 from typing import NamedTuple
 
-from engine.callers.limit_set import LimitSet, name_of, own_rules
+from engine.callers.limit_set import LimitSet
+from engine.callers.limit_sets import name_of, own_rules
 from engine.callers.own_limits import OwnLimits
 from engine.values.caller import Caller, Team
 from engine.values.counters import Counters

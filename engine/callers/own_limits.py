@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from engine.callers.limit_set import LimitSet, name_of, own_rules
+from engine.callers.limit_set import LimitSet
+from engine.callers.limit_sets import name_of, own_rules
 from engine.values.caller import Caller
 from engine.values.quota import QuotaRule
 from engine.values.sharing import NOBODY, Sharer, bounded

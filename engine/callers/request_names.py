@@ -129,6 +129,6 @@ def place_text(sharer: Sharer) -> str:
     return f"{sharer.kind} {sharer.name}"
 
 
-def _missing(what: str, param: str) -> GatewayError:
-    message = f"A limit counts requests by {what}, and this request has none that is accepted."
+def _missing(source: str, param: str) -> GatewayError:
+    message = f"A limit counts requests by {source}, and this request has none that is accepted."
     return GatewayError(400, "limit_name_missing", message, param=param, retry=False)

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from engine.config import providers
 from engine.config.config import Config
-from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.model_operation import ModelOperation
+from engine.config.model_operations import ModelOperations
 from engine.config.models import STAR, Model, TargetConfig
 from engine.config.providers import ProviderModel
 from engine.config.upstreams import UpstreamConfig

@@ -16,31 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.config.model_operation import ModelOperation
 from engine.config.models import Model, TargetConfig
 from engine.config.upstreams import UpstreamConfig
-from engine.values.units import format_names
 from engine.values.wildcard import Patterns
-
-
-class ModelOperation(Struct, frozen=True):
-    """An operation that is routed by model; `id` is `spec.operationId`, `path` its template.
-    `language` is the language of its requests, "" if they are never translated. An operation that
-    counts tokens has in `counts` the language of the requests that it counts, others "". `task` is
-    the task that a model must have, as in `ProviderModel.tasks`; "" for any."""
-
-    id: str
-    dialect: str
-    path: str = ""
-    language: str = ""
-    counts: str = ""
-    task: str = ""
-
-    def accepts_dialect(self, dialect: str) -> bool:
-        """Whether an upstream of this dialect accepts it; dialect "" accepts every operation."""
-        return dialect in ("", self.dialect)
 
 
 class OperationTarget(NamedTuple):
@@ -275,7 +256,7 @@ class ModelOperations:
             return model
         key = tuple((upstream.dialect, upstream.missing_paths) for upstream in upstreams)
         if key not in self._derived:
-            names = (op.id for op in self.all if not any(_is_missing(op, u) for u in upstreams))
+            names = (op.id for op in self.all if not any(op.is_missing(u) for u in upstreams))
             self._derived[key] = tuple(names) or (_NO_OPERATION,)
         return replace(model, operations=self._derived[key])
 
@@ -303,22 +284,3 @@ class ModelOperations:
                 visited.add(name)
                 yield name
                 queue += self._models[name].fallback
-
-
-def _is_missing(operation: ModelOperation, upstream: UpstreamConfig) -> bool:
-    """Whether an operation is of the upstream's dialect, but the upstream is missing its path."""
-    return operation.accepts_dialect(upstream.dialect) and any(
-        operation.path.endswith(path) or f"{path}/" in operation.path
-        for path in upstream.missing_paths
-    )
-
-
-def join_operation_names(operations: Iterable[ModelOperation], limit: int = 8) -> str:
-    """The names of operations for a sentence: `a.b, a.c and 3 more`; "no operation" for none."""
-    names = [operation.id for operation in operations]
-    if not names:
-        return "no operation"
-    if len(names) > limit:
-        return format_names(names, limit)
-    *first_names, last = names
-    return f"{', '.join(first_names)} and {last}" if first_names else last

@@ -13,7 +13,7 @@ import falcon
 from engine.dialects import Dialect
 from engine.edge.endpoint import Responder, dialect_of
 from engine.spec.document import path_templates
-from engine.spec.document.path_templates import Spans
+from engine.spec.document.path_tree import Spans
 
 
 class Resource:

@@ -16,14 +16,8 @@ from engine.edge.resource import Candidate, Choose, Resource, Routes, first_resp
 from engine.edge.unmatched import MAX_SHOWN, fail, miss, refuse_address, unsafe_address
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
-from engine.spec.document.path_templates import (
-    PathMatch,
-    PathMiss,
-    PathTree,
-    Spans,
-    unsafe,
-    variables,
-)
+from engine.spec.document.path_templates import unsafe, variables
+from engine.spec.document.path_tree import PathMatch, PathMiss, PathTree, Spans
 from engine.spec.query_string import unsafe_query
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.listen_address import ListenAddress

@@ -12,7 +12,7 @@ from engine.edge.cors import Cors
 from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Response
 from engine.source.suggestion import near
-from engine.spec.document.path_templates import PathMiss
+from engine.spec.document.path_tree import PathMiss
 from engine.values.errors import GatewayError
 
 log = logging.getLogger("modelway")

@@ -125,11 +125,11 @@ class HeldEvents:
 
     def release(self, overlap: int) -> bytes:
         """The events that have been judged, but for the last that have `overlap` characters."""
-        end, kept = len(self._events), 0
-        while end > 0 and kept < overlap:
+        end, characters = len(self._events), 0
+        while end > 0 and characters < overlap:
             end -= 1
-            kept += sum(map(len, self._events[end].texts.values()))
-        if kept < overlap:  # all of it is shorter: what is not judged again could be split
+            characters += sum(map(len, self._events[end].texts.values()))
+        if characters < overlap:  # all of it is shorter: what is not judged again could be split
             end = 0
         events, self._events = self._events[:end], self._events[end:]
         self._size = sum(len(event.raw) for event in self._events)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.config.models import MirrorConfig, Model
 from engine.plan.route import Route, ServedConfig
 from engine.source.problem import Findings, Level

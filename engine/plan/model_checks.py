@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from engine.config.config import Config
-from engine.config.model_operations import ModelOperations, join_operation_names
+from engine.config.model_operation import join_operation_names
+from engine.config.model_operations import ModelOperations
 from engine.config.models import Model
 from engine.plan.route import Route
 from engine.source.problem import Findings, Level

@@ -91,8 +91,8 @@ def _check_places(
     if facts.turns not in ("", "create", "continue") and not in_path:
         message = f"{operation.id}: '{facts.turns}' needs a {KIND} in the path, among 'names'"
         findings.error(source, (*at, "turns"), CODE, message)
-    made = [mark.at for mark in facts.marks if mark.at is not None]
-    shown = [mark.shown for mark in facts.marks if mark.shown is not None]
+    creations = [mark.at for mark in facts.marks if mark.at is not None]
+    displays = [mark.shown for mark in facts.marks if mark.shown is not None]
     lists = facts.lists
     parameters = () if lists is None else (lists.limit, lists.forward, lists.backward)
     listed = [IdPlace(f"query.{name}", "", "query", (name,)) for name in parameters if name]
@@ -103,8 +103,8 @@ def _check_places(
         ("creates", facts.creates, responses),
         ("lists", listed, requests),
         ("lists", inside, responses),
-        ("marks", made, requests),
-        ("marks", shown, responses),
+        ("marks", creations, requests),
+        ("marks", displays, responses),
     ):
         for place in places:
             if reason := part.lacks(place):

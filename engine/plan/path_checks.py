@@ -10,7 +10,7 @@ from engine.config.console import Console
 from engine.plan.route import Route
 from engine.source.problem import Findings, Level
 from engine.spec.document import path_templates
-from engine.spec.document.path_templates import PathMatch, PathTree
+from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.spec.operation import Operation
 from engine.values.host_names import ANY_HOST
 

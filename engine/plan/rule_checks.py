@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.config.models import Model, RuleConfig
 from engine.plan.deny_checks import is_possible
 from engine.plan.route import Route, ServedConfig

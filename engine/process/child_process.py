@@ -133,10 +133,10 @@ def fork(
     return child, read_end
 
 
-def _close_all_but(kept: set[int]) -> None:
+def _close_all_but(exceptions: set[int]) -> None:
     """Close all descriptors but these, and the standard streams."""
     begin = 3
-    for descriptor in sorted(kept):
+    for descriptor in sorted(exceptions):
         posix.closerange(begin, descriptor)
         begin = descriptor + 1
     posix.closerange(begin, _LAST)

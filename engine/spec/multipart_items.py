@@ -128,8 +128,8 @@ def _compile_check(encoding: Mapping[str, object], resolve: Resolve) -> Callable
     ]
 
     def check(item: Item, where: str) -> None:
-        sent = essence(item.headers.get("content-type", ""))
-        if declared and sent and not any(fnmatchcase(sent, name) for name in declared):
+        media_type = essence(item.headers.get("content-type", ""))
+        if declared and media_type and not any(fnmatchcase(media_type, name) for name in declared):
             raise Malformed(f"{where}: its Content-Type must be {' or '.join(declared)}")
         for name in required:
             if name.lower() not in item.headers:

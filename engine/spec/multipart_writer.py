@@ -144,8 +144,8 @@ def _concrete(declared: str) -> str:
     return "" if "," in declared or "*" in declared else essence(declared)
 
 
-def _check(name: str, what: str, text: str) -> None:
+def _check(name: str, part: str, text: str) -> None:
     """Refuse a text that parsers of multipart read in different ways. Raises ValueError."""
     if _UNSAFE.search(text) or not text.isprintable():
         message = 'has a character that cannot be written here: ", \\, %22, %0A, %0D or a control'
-        raise ValueError(f"form field {name!r}: {what} {text!r} {message}")
+        raise ValueError(f"form field {name!r}: {part} {text!r} {message}")

@@ -112,7 +112,7 @@ class SchemaCost:
         while work:
             value, times = work.pop()
             is_container = isinstance(value, dict | list)
-            self._apply(times, kept=is_container and not errors)
+            self._apply(times, with_returns=is_container and not errors)
             steps += sum(times.values())
             if steps > limit:
                 return True
@@ -121,15 +121,15 @@ class SchemaCost:
         return False
 
     @staticmethod
-    def _apply(times: dict[_Schema, int], *, kept: bool) -> None:
-        """Add the branches of these schemas, and theirs. `kept`: the results of schemas that are
-        referred to from within are kept."""
+    def _apply(times: dict[_Schema, int], *, with_returns: bool) -> None:
+        """Add the branches of these schemas, and theirs. `with_returns`: the results of schemas
+        that are referred to from within are kept."""
         number = count()
         queue = [(-schema.order, next(number), schema) for schema in times]
         heapq.heapify(queue)
         while queue:
             schema = heapq.heappop(queue)[2]
-            if kept and schema.returns:
+            if with_returns and schema.returns:
                 times[schema] = 1
             for branch in schema.branches:
                 if branch not in times:
@@ -255,11 +255,11 @@ def _postorder(root: _Schema, parts: Callable[[_Schema], list[_Schema]]) -> Iter
 
 def _in_branch_order(schemas: Sequence[_Schema]) -> Iterator[_Schema]:
     """Every schema after its branches."""
-    done: set[_Schema] = set()
+    visited: set[_Schema] = set()
     for start in schemas:
-        if start in done:
+        if start in visited:
             continue
-        done.add(start)
+        visited.add(start)
         path = [(start, iter(start.branches))]
         while path:
             schema, rest = path[-1]
@@ -267,8 +267,8 @@ def _in_branch_order(schemas: Sequence[_Schema]) -> Iterator[_Schema]:
             if branch is None:
                 path.pop()
                 yield schema
-            elif branch not in done:
-                done.add(branch)
+            elif branch not in visited:
+                visited.add(branch)
                 path.append((branch, iter(branch.branches)))
 
 

@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from engine.callers.limit_set import LimitSet, LimitSets, Part
+from engine.callers.limit_set import LimitSet
+from engine.callers.limit_sets import LimitSets, Part
 from engine.callers.request_names import place_text
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers

@@ -91,10 +91,10 @@ class BodyEdits(Struct, frozen=True):
             _insert(document, place, _texts(items, values), front=False)
 
 
-def _remove_others(document: JsonDocument, place: Place, *kept: Place) -> None:
-    """Remove other spellings of the member at a place, but not those at `kept` ones."""
+def _remove_others(document: JsonDocument, place: Place, *exceptions: Place) -> None:
+    """Remove other spellings of the member at a place, but not those at `exceptions`."""
     if others := other_members(document.value, place):
-        found = [path for each in (place, *kept) for path in each.find(document.value)]
+        found = [path for each in (place, *exceptions) for path in each.find(document.value)]
         if others := [path for path in others if path not in found]:
             document.remove(others)
 

@@ -96,8 +96,8 @@ def _check_name(name: str, entry: ServedModel, choice: CallerChoice, param: str)
     if "*" not in entry.name:
         return
     targets = (target for group in entry.groups for target in group.configured)
-    for sent in {_sent_name(target.model, name, entry.name) for target in targets}:
-        if sent and matches(sent, choice.model):
+    for target_name in {_sent_name(target.model, name, entry.name) for target in targets}:
+        if target_name and matches(target_name, choice.model):
             chosen = _CHOSEN.get(choice.chooses, "other models")
             raise _refused(param, f"{chosen}, as '{_short(name)}' does ('{choice.model}')")
 

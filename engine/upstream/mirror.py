@@ -20,7 +20,7 @@ from hashlib import blake2b
 
 import gevent
 
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, new_request_id
 from engine.exchange.requested_model import RequestedModel
@@ -125,9 +125,9 @@ def copy_of(exchange: Exchange, model: ServedModel) -> Exchange | None:
     )
     copied.operation, copied.edits = exchange.operation, exchange.edits
     copied.body, copied.content = exchange.body, exchange.content
-    asked = exchange.model
-    copied.model = RequestedModel(asked.name, asked.span, asked.copies)
-    copied.model.count_tokens = asked.count_tokens
+    requested = exchange.model
+    copied.model = RequestedModel(requested.name, requested.span, requested.copies)
+    copied.model.count_tokens = requested.count_tokens
     copied.record.requested_entry = exchange.record.requested_entry
     copied.record.is_mirror = True
     targets: Sequence[Target] = model.order(copied) if model.groups else ()

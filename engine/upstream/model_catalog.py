@@ -9,7 +9,8 @@ from functools import cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.config.model_operations import Kind, ModelOperation, ModelOperations
+from engine.config.model_operation import ModelOperation
+from engine.config.model_operations import Kind, ModelOperations
 from engine.config.models import (
     DEFAULT_CHOICE,
     STAR,

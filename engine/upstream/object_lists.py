@@ -176,9 +176,9 @@ class _Walk:
         own = [i for i, row in enumerate(page.rows) if i >= skip and self._is_own(row)]
         if self._request.backward:
             size = self._request.size
-            kept = [*(rows[index] for index in own), *self._rows]
-            self._rows = kept[-size:]
-            return 0 if len(kept) > size else None
+            all_rows = [*(rows[index] for index in own), *self._rows]
+            self._rows = all_rows[-size:]
+            return 0 if len(all_rows) > size else None
         for index in own:
             if len(self._rows) == self._request.size:
                 return index

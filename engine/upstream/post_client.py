@@ -38,8 +38,8 @@ class PostClient:
         """Send a body, with further `headers`, and wait for the response. A failure is a result,
         not an exception."""
         try:
-            sent = [*self._headers, *headers]
-            response = self._client.send("POST", self._target, sent, body)
+            all_headers = [*self._headers, *headers]
+            response = self._client.send("POST", self._target, all_headers, body)
         except UpstreamFailure as failure:
             return PostResult(0, _words(failure))
         try:

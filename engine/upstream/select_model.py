@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engine.config.model_operations import ModelOperation, join_operation_names
+from engine.config.model_operation import ModelOperation, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.exchange.requested_model import RequestedModel
 from engine.spec.early_model_name import early_model_name

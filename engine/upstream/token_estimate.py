@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine import translations
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.metering.estimate import estimate
 from engine.values.usage import Takes

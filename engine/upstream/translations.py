@@ -8,7 +8,8 @@ from functools import partial
 from msgspec import Struct
 
 from engine import translations
-from engine.config.model_operations import Kind, ModelOperation, ModelOperations
+from engine.config.model_operation import ModelOperation
+from engine.config.model_operations import Kind, ModelOperations
 from engine.config.models import Model
 from engine.exchange.exchange import MISSING, Exchange
 from engine.objects.summaries import Summaries

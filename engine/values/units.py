@@ -97,9 +97,9 @@ def format_count(count: int, noun: str) -> str:
 
 def format_names(names: Sequence[str], most: int | None) -> str:
     """At most so many names, and the number of the others: `a, b and 3 more`."""
-    shown = names[:most]
-    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return f"{', '.join(shown)}{more}"
+    first = names[:most]
+    more = f" and {len(names) - len(first)} more" if len(names) > len(first) else ""
+    return f"{', '.join(first)}{more}"
 
 
 def format_percent(part: float, total: float) -> str:

@@ -3,7 +3,8 @@
 import pytest
 
 from engine.config.listed_models import listed_model, listed_models
-from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.model_operation import ModelOperation
+from engine.config.model_operations import ModelOperations
 from tests.support.configs import read_config
 
 UPSTREAMS = """\

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
+from engine.config.model_operation import ModelOperation
+from engine.config.model_operations import ModelOperations
 from engine.config.models import Model, TargetConfig
 
 CHAT, EMBED, MESSAGES = (
@@ -199,18 +200,6 @@ def test_targets_that_get_requests_as_they_are_come_first_in_each_entry():
         ("spare", "any", ""),
         ("spare", "anthropic", "messages"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("count", "words"),
-    [(0, "no operation"), (1, "s.0"), (2, "s.0 and s.1"), (3, "s.0, s.1 and s.2")],
-)
-def test_operations_are_listed_in_a_sentence(count, words):
-    assert join_operation_names(ModelOperation(f"s.{n}", "") for n in range(count)) == words
-
-
-def test_many_operations_are_cut_in_a_sentence():
-    assert join_operation_names([CHAT] * 100).endswith("openai.chat and 92 more")
 
 
 COUNT = ModelOperation("anthropic.count", "anthropic", "/messages/count", counts="messages")

@@ -10,7 +10,7 @@ from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.source.problem import Findings
-from engine.spec.document.path_templates import PathMatch, PathTree
+from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.spec.operation import Operation
 from engine.spec.parameter import check_parameters
 from engine.spec.request_bodies import check

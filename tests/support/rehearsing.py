@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from engine.offline.rehearsal.observation import request
+from engine.offline.rehearsal.rehearse import rehearse
+from engine.offline.rehearsal.report import report
 from engine.plan.make_plan import make_plan
 from engine.plan.route import PlanResult
-from engine.values.caller import digest
+from engine.values.caller import Caller, digest
 from tests.support.peer import identity
 from tests.support.small_tokenizer import tokenizer_file
 
+ALICE = Caller("alice")
 SECRET = "mw-alice-secret"
 DOCUMENT = """openapi: 3.1.0
 info: {title: Shop, version: "1"}
@@ -126,3 +131,24 @@ def merged(value: Any, patch: Any) -> Any:
 def patched(text: str, patch: Any) -> str:
     """YAML text with a merge patch applied."""
     return yaml.safe_dump(merged(yaml.safe_load(text), patch), sort_keys=False)
+
+
+def explained(
+    result: PlanResult,
+    method: str = "POST",
+    target: str = "/v1/chat",
+    body: Any = None,
+    caller: Caller | None = ALICE,
+    answers: Any = None,
+    **more: Any,
+) -> Any:
+    """The report of one request, as JSON."""
+    data = json.dumps(body).encode() if body is not None else b""
+    outgoing = request(method, target, more.pop("headers", ()), data, **more)
+    assert result.plan is not None
+    return json.loads(json.dumps(report(result, rehearse(result.plan, outgoing, caller, answers))))
+
+
+def explained_chat(result: PlanResult, model: str = "big", **more: Any) -> Any:
+    """The report of a chat for a model, as JSON."""
+    return explained(result, body={"model": model, "messages": [{}]}, **more)

@@ -9,7 +9,7 @@ import gevent
 import pytest
 from msgspec.structs import replace
 
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.config.models import MirrorConfig, Model, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange, Response

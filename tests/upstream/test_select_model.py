@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine import dialects
-from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.model_operation import ModelOperation
+from engine.config.model_operations import ModelOperations
 from engine.config.models import Choice, MirrorConfig, Model, RuleConfig, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine import dialects
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.exchange.body import Body
 from engine.exchange.exchange import Response
 from engine.upstream.token_estimate import estimate_tokens

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.config.model_operations import ModelOperation
+from engine.config.model_operation import ModelOperation
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
 from engine.upstream.target import Target

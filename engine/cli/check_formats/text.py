@@ -48,9 +48,9 @@ def _blocks(level: Level, report: Report, paint: Paint) -> Iterator[str]:
         if problem.level is level:
             by_code.setdefault(problem.code, []).append(problem)
     for code, problems in by_code.items():
-        shown = problems if report.complete else problems[:_MAX_PER_CODE]
-        yield from (_problem(problem, report, paint) for problem in shown)
-        if hidden := len(problems) - len(shown):
+        printed = problems if report.complete else problems[:_MAX_PER_CODE]
+        yield from (_problem(problem, report, paint) for problem in printed)
+        if hidden := len(problems) - len(printed):
             nouns = f"{level}{'s' if hidden > 1 else ''}"
             more = paint(f"{hidden} more {nouns} [{code}]", bold=True)
             yield f"{more}: `modelway check --all` prints {'them' if hidden > 1 else 'it'}"

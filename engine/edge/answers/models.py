@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import orjson
 
-from engine.config.model_operations import join_operation_names
+from engine.config.model_operation import join_operation_names
 from engine.dialects import Dialect
 from engine.edge.answers.own_answer import AnswerSources, OwnAnswer
 from engine.edge.model_list import VisibleModels

@@ -148,10 +148,10 @@ class _CaseReader:
         request = entry["request"]
         self._check_names(entry, at)
         caller, warning = self._caller(request, (*at, "request"))
-        built, tool, refusal = self._request(request, (*at, "request"))
+        outgoing, tool, refusal = self._request(request, (*at, "request"))
         return Case(
             name=entry["name"],
-            request=built,
+            request=outgoing,
             caller=caller,
             answers=_answers(entry.get("upstream_answers", 200)),
             expect=entry["expect"],
@@ -233,10 +233,10 @@ class _CaseReader:
             return placeholder, None, None
         address = request.get("from", HERE)
         try:
-            built = request_of(self.plan, tool, request.get("arguments", {}), address)
+            outgoing = request_of(self.plan, tool, request.get("arguments", {}), address)
         except ValueError as error:
             return placeholder, tool, refusal_of(error)
-        return built, tool, None
+        return outgoing, tool, None
 
     def _body(self, request: Section, at: Path) -> bytes:
         if "body" in request and "body_file" in request:

@@ -34,23 +34,23 @@ class Wording(NamedTuple):
     kind: str
     template: str | Callable[[Constraint], str]
 
-    def sentence(self, where: str, it: Constraint) -> str:
+    def sentence(self, where: str, constraint: Constraint) -> str:
         """The sentence about a constraint of the schema `where`."""
-        template = self.template if isinstance(self.template, str) else self.template(it)
-        is_type = it.fact is Fact.TYPE and it.loose is not None
+        template = self.template if isinstance(self.template, str) else self.template(constraint)
+        is_type = constraint.fact is Fact.TYPE and constraint.loose is not None
         return template.format(
             schema=quoted(where),
-            member=member(where, it.name),
-            name=it.name,
-            loose=_text(it.loose),
-            strict=_text(it.strict),
-            more=_text(it.loose - it.strict) if is_type else "",
+            member=member(where, constraint.name),
+            name=constraint.name,
+            loose=_text(constraint.loose),
+            strict=_text(constraint.strict),
+            more=_text(constraint.loose - constraint.strict) if is_type else "",
         )
 
 
 def _if_open(without: str, otherwise: str) -> Callable[[Constraint], str]:
     """One of two templates: the first if the looser schema has no such constraint."""
-    return lambda it: without if it.loose is None or it.loose is False else otherwise
+    return lambda each: without if each.loose is None or each.loose is False else otherwise
 
 
 STRICTER: Mapping[Fact, Wording] = {

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from engine.exchange.request import Request
 from engine.plan.route import Plan, PlanResult, Route
-from engine.spec.document.path_templates import PathMatch, PathTree, variables
+from engine.spec.document.path_templates import variables
+from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.spec.operation import Operation
 
 MAX_OPERATIONS = 3

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import orjson
 
 from engine.config.config import Config
-from engine.config.models import Model, RuleConfig, TargetConfig
+from engine.config.models import Model
 from engine.exchange.exchange import MISSING, Exchange
-from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.path_routes import SimilarOperation, alternatives_of, nearest
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.region_report import region_report
 from engine.offline.rehearsal.sent_request import changes, model_sent
-from engine.offline.rehearsal.target_translations import TargetTranslation
+from engine.offline.rehearsal.target_report import target_reports, translation_report
 from engine.offline.rehearsal.transform_report import transform_report
 from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.plan.route import Plan, PlanResult, Route
@@ -46,7 +45,7 @@ def report(plan_result: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str
         return summary | {
             "nearest": [_near(near) for near in nearest(plan_result, rehearsal.request)]
         }
-    targets = _targets(rehearsal, route, config)
+    targets = target_reports(route, rehearsal, config)
     return summary | {
         "operation": _operation(route, plan_result.plan),
         "route": _route(route, rehearsal, config),
@@ -236,63 +235,6 @@ def _document(body: bytes) -> object:
         return body.decode(errors="replace")
 
 
-def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]:
-    """The targets in the order of attempts, if each draw takes the first one and their loads are
-    unknown."""
-    if route.to:
-        choose = route.choose.text
-        return [
-            {
-                "upstream": t.upstream,
-                "model": t.model,
-                "weight": t.weight,
-                "max_in_flight": t.max_in_flight,
-                "choose": choose,
-            }
-            for t in route.to
-        ]
-    exchange = rehearsal.exchange
-    if exchange is None:
-        return []
-    translations = rehearsal.translations or [None] * len(exchange.model.targets)
-    pairs = zip(exchange.model.targets, translations, strict=True)
-    return [_model_target(target, each, exchange, config) for target, each in pairs]
-
-
-def _model_target(
-    target: Target, translation: TargetTranslation | None, exchange: Exchange, config: Config
-) -> Report:
-    branch, is_fallback = _branch_of(target, exchange, config)
-    return {
-        "upstream": target.upstream.name,
-        "model": target.model or exchange.model.name,
-        "weight": target.weight,
-        "max_in_flight": next((to.max_in_flight for to in _alike(target, branch)), None),
-        "choose": branch.choose.text,
-        "fallback": target.exact_entry if is_fallback else "",
-        "translation": _translation(translation),
-    }
-
-
-def _branch_of(
-    target: Target, exchange: Exchange, config: Config
-) -> tuple[Model | RuleConfig, bool]:
-    """The model or rule that has a target of a request, and whether it is only a fallback."""
-    model = exchange.model
-    entry = config.models[target.entry]
-    is_fallback = target.exact_entry not in ("", model.name)
-    if model.rule is None or is_fallback:
-        return entry, is_fallback
-    rule = entry.when[model.rule]
-    return (rule, False) if any(_alike(target, rule)) else (entry, True)
-
-
-def _alike(target: Target, branch: Model | RuleConfig) -> Iterator[TargetConfig]:
-    """The targets in the config that a target may be."""
-    key = (target.upstream.name, target.configured)
-    return (to for to in branch.to if (to.upstream, to.model) == key)
-
-
 def _upstream_names(targets: Sequence[Report]) -> Iterable[str]:
     """The names of the targets' upstreams, each once."""
     return dict.fromkeys(target["upstream"] for target in targets)
@@ -303,20 +245,6 @@ def _priority(rehearsal: Rehearsal, route: Route) -> str:
     exchange = rehearsal.exchange
     caller = None if exchange is None else exchange.caller
     return (caller.priority if caller is not None else "") or route.priority
-
-
-def _translation(translation: TargetTranslation | None) -> Report | None:
-    """The translation of the request for a target; None without one, or if a stage refused it."""
-    if translation is None:
-        return None
-    refusal = translation.refusal
-    return {
-        "from": translation.caller_language,
-        "into": translation.target_language,
-        "dropped": list(translation.dropped),
-        "refusal": refusal
-        and {"code": refusal.code, "message": refusal.message, "param": refusal.param},
-    }
 
 
 def _upstream_request(
@@ -340,6 +268,6 @@ def _upstream_request(
         "url": display.url(request.upstream, request.url),
         "headers": [list(pair) for pair in display.headers(request.upstream, request.headers)],
         "body": body,
-        "translation": _translation(translation),
+        "translation": translation_report(translation),
         "answer": request.answer,
     }

@@ -14,7 +14,7 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.plan.route import Route
-from engine.spec.document.path_templates import PathMatch, PathTree
+from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.upstream.client.address import origin_of
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
@@ -30,10 +30,10 @@ class BodyChange(NamedTuple):
     before: Any
     after: Any
 
-    def as_json(self, shown: Callable[[object], object]) -> Json:
-        """`{place, before, after}`, without what is absent; values as they are `shown`."""
+    def as_json(self, display: Callable[[object], object]) -> Json:
+        """`{place, before, after}`, without what is absent; values as `display` gives them."""
         values = {"before": self.before, "after": self.after}
-        values = {name: shown(value) for name, value in values.items() if value is not ABSENT}
+        values = {name: display(value) for name, value in values.items() if value is not ABSENT}
         return {"place": self.place, **values}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.offline.audit import AuditCase
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.plan.route import Route
-from engine.spec.document.path_templates import PathMatch, PathTree
+from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.values.errors import GatewayError
 
 _VERSIONS = ("", "/v1", "/v1beta")

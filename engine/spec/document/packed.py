@@ -144,11 +144,11 @@ def has_any_key(value: object, keys: tuple[bytes, ...]) -> bool:
     """As `compact_json.has_any_key`, of a document: what is packed is not parsed."""
     texts: list[str] = []
 
-    def taken(members: Packed) -> None:
+    def collect(members: Packed) -> None:
         texts.extend(dict.values(members))
 
     names = [key.decode() for key in keys]
-    rest = _replaced(value, taken)
+    rest = _replaced(value, collect)
     return compact_json.has_any_key(rest, keys) or any(
         name in text for text in texts for name in names
     )

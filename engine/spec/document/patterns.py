@@ -205,8 +205,8 @@ def _outside(piece: str, names: list[str]) -> str:
     if piece.startswith("(?#"):
         return ""
     if flags := _FLAGS.fullmatch(piece):
-        kept = "".join(sorted(set(flags[1]) - {"u"}))
-        return f"(?{kept}:" if kept else ""
+        letters = "".join(sorted(set(flags[1]) - {"u"}))
+        return f"(?{letters}:" if letters else ""
     if piece == "(?>":
         return "(?:"
     if piece.startswith("{,"):

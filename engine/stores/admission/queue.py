@@ -89,12 +89,12 @@ class QueueState:
 
     def admit(self, numbers: Iterable[int], bound: int, now: int) -> list[int]:
         """Give slots to these tickets if it is their turn. Returns the numbers of the admitted."""
-        wanted, admitted, waiting = set(numbers), list[int](), self.waiting
+        candidates, admitted, waiting = set(numbers), list[int](), self.waiting
         stalled = self.idle_since and now - self.idle_since >= _STALL
         free, ahead, index = bound - self.in_flight, 0, 0
         while ahead < free and index < len(waiting):
             number = waiting.numbers[index]
-            if number in wanted:
+            if number in candidates:
                 self.add(waiting.workers[index], 1)
                 waiting.remove_at(index)
                 admitted.append(number)

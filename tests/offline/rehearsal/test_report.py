@@ -5,15 +5,17 @@ import json
 import pytest
 import yaml
 
-from engine.offline.rehearsal.observation import UpstreamAnswers, request
-from engine.offline.rehearsal.rehearse import rehearse
-from engine.offline.rehearsal.report import report
+from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.report_text import text
 from engine.stages.report import mismatches
-from engine.values.caller import Caller
-from tests.support.rehearsing import CONFIG, DOCUMENT, patched, planned
-
-ALICE = Caller("alice")
+from tests.support.rehearsing import (
+    CONFIG,
+    DOCUMENT,
+    explained,
+    explained_chat,
+    patched,
+    planned,
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,21 +27,8 @@ def line_of(source, words):
     return next(n for n, line in enumerate(source.splitlines(), 1) if words in line)
 
 
-def explained(
-    result, method="POST", target="/v1/chat", body=None, caller=ALICE, answers=None, **more
-):
-    data = json.dumps(body).encode() if body is not None else b""
-    outgoing = request(method, target, more.pop("headers", ()), data, **more)
-    document = report(result, rehearse(result.plan, outgoing, caller, answers))
-    return json.loads(json.dumps(document))
-
-
-def chat(result, model="big", **more):
-    return explained(result, body={"model": model, "messages": [{}]}, **more)
-
-
 def test_the_operation_and_the_route_have_their_places(result):
-    document = chat(result)
+    document = explained_chat(result)
     assert document["operation"]["id"] == "shop.chat"
     assert (
         f"shop.yaml:{line_of(DOCUMENT, 'operationId: chat') - 1}:5"
@@ -55,45 +44,18 @@ def test_the_operation_and_the_route_have_their_places(result):
     [("big", "exact", "big"), ("wild-7", "wildcard", "wild-*"), ("", "default", "small")],
 )
 def test_the_model_is_reported_with_the_reason(result, model, reason, entry):
-    document = chat(result, model)["model"]
+    document = explained_chat(result, model)["model"]
     assert (document["reason"], document["entry"]) == (reason, entry)
     assert document["name"] == (model or "small")
     pattern = f'"{entry}"' if "*" in entry else entry
     assert f"gateway.yaml:{line_of(CONFIG, f'  {pattern}:')}:3" in document["place"]
 
 
-def test_targets_are_in_the_order_of_attempts(result):
-    document = [
-        (t["upstream"], t["model"], t["weight"], t["fallback"]) for t in chat(result)["targets"]
-    ]
-    assert document == [
-        ("main", "real-big", 3.0, ""),
-        ("spare", "big", 1.0, ""),
-        ("spare", "real-small", 1.0, "small"),
-    ]
-
-
-def test_targets_name_the_strategy_of_their_entry(tmp_path):
-    patch = {"models": {"big": {"choose": "least_busy"}}}
-    project = planned(tmp_path, patched(CONFIG, patch))
-    document = chat(project)
-    assert [t["choose"] for t in document["targets"]] == ["least_busy", "least_busy", "weighted"]
-    assert ", chosen by least_busy" in text(document)
-
-
-def test_a_target_names_a_bound_of_its_own(tmp_path):
-    config = yaml.safe_load(CONFIG)
-    config["models"]["big"]["to"][1]["max_in_flight"] = 3
-    document = chat(planned(tmp_path, yaml.safe_dump(config, sort_keys=False)))
-    assert [t["max_in_flight"] for t in document["targets"]] == [None, 3, None]
-    assert "spare as big, weight 1 of 4, at most 3 at one time" in text(document)
-
-
 def test_bounds_queues_and_hedges_are_named(tmp_path):
     main = {"max_in_flight": 8, "queue": {"size": 5, "wait": "2s"}}
     config = yaml.safe_load(patched(CONFIG, {"upstreams": {"main": main}}))
     config["routes"][0] |= {"priority": "low", "hedge": {"after": "p95", "idempotent": True}}
-    document = chat(planned(tmp_path, yaml.safe_dump(config, sort_keys=False)))
+    document = explained_chat(planned(tmp_path, yaml.safe_dump(config, sort_keys=False)))
     assert document["timeouts"]["main"]["max_in_flight"] == 8
     assert document["timeouts"]["spare"]["queue"] is None
     assert (document["route"]["priority"], document["route"]["hedge"]) == ("low", "p95")
@@ -116,7 +78,7 @@ def test_bounds_queues_and_hedges_are_named(tmp_path):
 )
 def test_the_source_of_the_addresses_is_named(tmp_path, resolve, source):
     project = planned(tmp_path, patched(CONFIG, {"upstreams": {"main": {"resolve": resolve}}}))
-    document = chat(project)
+    document = explained_chat(project)
     assert document["timeouts"]["main"]["addresses"]["every"] == 5 if "every" in resolve else 30
     assert document["timeouts"]["spare"]["addresses"] is None
     assert f"each address is a target: {source}" in text(document)
@@ -124,7 +86,7 @@ def test_the_source_of_the_addresses_is_named(tmp_path, resolve, source):
 
 
 def test_timeouts_and_retries_are_those_in_force(result):
-    document = chat(result)["timeouts"]["main"]
+    document = explained_chat(result)["timeouts"]["main"]
     assert document["timeouts"] == {"connect": 2.0, "first_byte": 60, "idle": 60, "total": 600}
     assert document["attempts"] == 2
     assert "5xx" in document["retries"]
@@ -134,7 +96,7 @@ def test_what_a_variable_of_a_transform_stands_for_is_not_in_the_report(tmp_path
     edits = {"append": {"messages": [{"content": "${UNSET:-of the file}"}]}}
     transform = {"transform": {"request": {"body": edits}}}
     result = planned(tmp_path, patched(CONFIG, {"policies": [transform]}))
-    document = chat(result)
+    document = explained_chat(result)
     assert "of the file" not in json.dumps(document)
     (change,) = (
         c for c in document["upstream_requests"][0]["body"]["changes"] if c["place"] == "messages"
@@ -143,14 +105,14 @@ def test_what_a_variable_of_a_transform_stands_for_is_not_in_the_report(tmp_path
 
 
 def test_the_outgoing_request_is_whole_and_shows_what_changed(result):
-    (outgoing,) = chat(result)["upstream_requests"]
+    (outgoing,) = explained_chat(result)["upstream_requests"]
     assert (outgoing["method"], outgoing["url"]) == ("POST", "http://main.test/base/v1/chat")
     assert outgoing["model"] == "real-big"
     assert outgoing["body"]["changes"] == [{"place": "model", "before": "big", "after": "real-big"}]
 
 
 def test_every_attempt_is_reported(result):
-    document = chat(result, answers=UpstreamAnswers(each={"main": "connect"}))
+    document = explained_chat(result, answers=UpstreamAnswers(each={"main": "connect"}))
     assert [
         (outgoing["upstream"], outgoing["answer"]) for outgoing in document["upstream_requests"]
     ] == [
@@ -161,7 +123,7 @@ def test_every_attempt_is_reported(result):
 
 @pytest.mark.parametrize("answers", [None, UpstreamAnswers(503), UpstreamAnswers("reset")])
 def test_no_credential_is_shown(result, answers):
-    document = chat(result, answers=answers)
+    document = explained_chat(result, answers=answers)
     output = json.dumps(document) + text(document)
     for secret in ("sk-main-credential", "literal-credential", "hush-hush"):
         assert secret not in output

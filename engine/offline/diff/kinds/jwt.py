@@ -33,8 +33,8 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             continue
         for level, kind, message in _changes(before[identity], issuer, old, new):
             yield _difference(new, issuer, level, kind, message)
-    kept = [identity for identity in before if identity in after]
-    if kept != [identity for identity in after if identity in before]:
+    common = [identity for identity in before if identity in after]
+    if common != [identity for identity in after if identity in before]:
         message = "the first entry that fits a token is another one for some tokens"
         place = new.place(("callers", "jwt"))
         yield Difference(Effect.WEAKER, "jwt-order", place, ("callers",), message)

@@ -144,5 +144,5 @@ def _reference(operation: Node, path: Path, moves: Moves) -> dict[str, str]:
 
 def _common(parameter: Json) -> Json:
     extensions = {key: value for key, value in parameter.items() if key.startswith("x-")}
-    kept = {key: parameter[key] for key in ("description", "required") if key in parameter}
-    return kept | extensions
+    members = {key: parameter[key] for key in ("description", "required") if key in parameter}
+    return members | extensions

@@ -106,8 +106,8 @@ class _Conversion:
 
     def _keep_parameters(self, holder: Node, declared: list[Declared]) -> None:
         """Remove the parameters of bodies from a list of parameters."""
-        kept = [each for each in declared if each.place not in _IN_BODY]
-        for index, each in enumerate(kept):
+        parameters = [each for each in declared if each.place not in _IN_BODY]
+        for index, each in enumerate(parameters):
             at = (*holder.path, "parameters", index)
             if at != each.at.path:
                 self._moves.move(holder.uri, each.at.path, at)
@@ -118,7 +118,7 @@ class _Conversion:
             if not each.is_reference:
                 self._done.add((each.node.uri, each.node.path))
         if declared:
-            holder.value["parameters"] = [each.at.value for each in kept]
+            holder.value["parameters"] = [each.at.value for each in parameters]
 
     def _parameter(self, node: Node, at: Path | None = None) -> None:
         if self._is_new(node) and node.text("in") != "body":

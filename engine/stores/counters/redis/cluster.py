@@ -85,7 +85,7 @@ class ClusterCounters:
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
         """As `Counters.take` says, by the laws above."""
         shares = list(reversed(_shares_of(limits)))
-        taken: list[_ShareTake] = []
+        takes: list[_ShareTake] = []
         try:
             while shares:
                 share = shares.pop()
@@ -97,14 +97,14 @@ class ClusterCounters:
                     shares += reversed(_split(share))
                     continue
                 if result.denied is not None:
-                    return self._refusal(share, result, taken, shares, costs)
-                taken.append(_ShareTake(share, result))
+                    return self._refusal(share, result, takes, shares, costs)
+                takes.append(_ShareTake(share, result))
         except BaseException:
-            self._give_back(taken)
+            self._give_back(takes)
             raise
-        states = _states(taken, len(limits))
+        states = _states(takes, len(limits))
         remaining, resets, _ = map(list, zip(*states, strict=True))
-        return TakeResult(None, remaining, resets, taken)
+        return TakeResult(None, remaining, resets, takes)
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         """As `Counters.settle` says."""
@@ -134,8 +134,8 @@ class ClusterCounters:
         partition = self._partition(share.partition)
         return partition.take(share.limits, its_costs, with_corrections=not share.alone)
 
-    def _give_back(self, taken: Sequence[_ShareTake]) -> None:
-        for share, result in taken:
+    def _give_back(self, takes: Sequence[_ShareTake]) -> None:
+        for share, result in takes:
             nothing = [0] * len(share.indices)
             self._partition(share.partition).settle(result.receipt, nothing)
 
@@ -143,31 +143,31 @@ class ClusterCounters:
         self,
         share: _Share,
         result: TakeResult,
-        taken: Sequence[_ShareTake],
+        takes: Sequence[_ShareTake],
         shares: Sequence[_Share],
         costs: Sequence[int],
     ) -> TakeResult:
-        """The result if a share denies: `taken` is given back, and the limits of the remaining
+        """The result if a share denies: `takes` are given back, and the limits of the remaining
         `shares` are read without taking."""
-        self._give_back(taken)
+        self._give_back(takes)
         looks = [_ShareTake(share, result)]
         for other in shares:
             try:
                 looks.append(_ShareTake(other, self._take(other, [0] * len(costs))))
             except CountersAway:
                 continue
-        states = _states([*taken, *looks], len(costs))
-        for index in (index for other in taken for index in other.share.indices):
+        states = _states([*takes, *looks], len(costs))
+        for index in (index for other in takes for index in other.share.indices):
             remaining = states[index].remaining + costs[index]
             states[index] = states[index]._replace(remaining=remaining)
         assert result.denied is not None
         return refusal(share.indices[result.denied], states)
 
 
-def _states(taken: Sequence[_ShareTake], count: int) -> list[LimitState]:
+def _states(takes: Sequence[_ShareTake], count: int) -> list[LimitState]:
     """The states of `count` limits; nothing remains of those whose node did not answer."""
     states = [LimitState(0, 0.0)] * count
-    for share, result in taken:
+    for share, result in takes:
         waits = result.waits or [0.0] * len(share.indices)
         its_states = zip(result.remaining, result.resets, waits, strict=True)
         for index, (remaining, reset, wait) in zip(share.indices, its_states, strict=True):
