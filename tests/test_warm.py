@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.leaks import current_resources
-from tests.support.running import engine, environment
+from tests.support.running import engine, environment, modelway
 from tests.support.waiting import PATIENCE, until
 from tests.support.warm import Warm, WarmProcess
 
@@ -58,3 +58,15 @@ def test_it_leads_a_session_and_ends_by_a_signal(warm: Warm, tmp_path: Path) -> 
         process.kill()
     assert process.wait(PATIENCE) == -signal.SIGKILL
     assert process.pid not in current_resources().processes
+
+
+def test_a_command_has_two_outputs(tmp_path: Path) -> None:
+    """Cold and warm alike."""
+    (tmp_path / "gateway.yaml").write_text(BROKEN)
+    for words in (["check"], ["check", "--format", "json"], ["serve"], ["no-such-command"]):
+        cold, warm = (
+            modelway(*words, cwd=tmp_path, environ={"ADDRESS": "http://x"}, warm=warm)
+            for warm in (False, True)
+        )
+        assert (warm.returncode, warm.stdout) == (cold.returncode, cold.stdout), words
+        assert warm.stderr == cold.stderr, words

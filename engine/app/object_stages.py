@@ -7,14 +7,17 @@ from collections.abc import Callable
 from functools import partial
 
 from engine import translations
+from engine.app.file_copier import FileCopier
 from engine.app.worker_parts import Parts
 from engine.exchange.exchange import Stage
 from engine.objects.facts import ObjectFacts
+from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
 from engine.objects.request_ids import RequestIds
 from engine.objects.stored_responses import KIND
 from engine.plan.route import Route
 from engine.spec.model_locations import ModelLocations
+from engine.stages.copy_files import FileSettings, copy_files
 from engine.stages.open_ids import open_ids
 from engine.stages.open_summaries import open_summaries
 from engine.stages.stored_responses import continue_response, serve_stored_response
@@ -39,7 +42,24 @@ def _id_stages(route: Route, parts: Parts) -> list[Stage]:
         return open_ids(ids, owner, locations)
 
     ids = parts.shared.once("ids", (facts, operation.bodies, locations, dialect.name), build)
-    return [*_turn_stages(facts, opener, locations, parts), ids]
+    copies = _copy_stages(route, opener, parts)
+    return [*_turn_stages(facts, opener, locations, parts), *copies, ids]
+
+
+def _copy_stages(route: Route, opener: IdOpener, parts: Parts) -> list[Stage]:
+    """Copies files to the upstream of the model that a request names."""
+    config, dialect, facts = parts.plan.config.objects, route.dialects[-1], route.objects
+    if parts.copies is None or dialect.files is None or facts is None or route.model is None:
+        return []
+    places = tuple(place for place in facts.names if place.location == "body")
+    if not any(place.kind == FILE for place in places) or route.websocket is not None:
+        return []
+    make = partial(FileCopier, parts.plan, parts.inside, parts.copies, config.files)
+    copier = parts.shared.once("copier", (), make)
+    settings = FileSettings(places, opener, config.owner, dialect.files, dialect.json_name)
+    locations = route.model_locations
+    build = partial(copy_files, settings, copier, locations)
+    return [parts.shared.once("copy files", (places, dialect.name, locations), build)]
 
 
 def _summary_stages(route: Route, parts: Parts) -> list[Stage]:

@@ -16,6 +16,7 @@ from engine.app.last_handler import (
     session_limits,
 )
 from engine.app.object_stages import object_stages
+from engine.app.streamed_uploads import streaming_stages
 from engine.app.transform_stages import edit_stage, transform_stage
 from engine.app.worker_parts import Parts
 from engine.callers.limit_sets import Part
@@ -75,6 +76,7 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         *_first_message_stages(route, parts),
         *shared.report(route),
         *shared.validate_parameters(checks),
+        *streaming_stages(route, checks, parts),
         *shared.take_turn(parts.watcher.watch),
         *_receiving_stages(route, checks, parts),
         *shared.policies(guards.models),

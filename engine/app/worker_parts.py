@@ -13,6 +13,7 @@ from engine.app.plan_needs import is_guarded, is_metered
 from engine.app.stage_cache import StageCache
 from engine.app.upstreams import upstreams_of
 from engine.config.config import Config
+from engine.config.console import PLAYGROUND
 from engine.config.listed_models import listed_models
 from engine.config.models import Choice, Model, TargetConfig
 from engine.credentials.interface.credential import OpenCredential
@@ -26,6 +27,7 @@ from engine.exchange.exchange import Stage
 from engine.exchange.services import NoGuardCalls, Services
 from engine.guardrails.metrics import verdict_collector
 from engine.objects.batch_records import BatchRecords
+from engine.objects.file_copies import FileCopies
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
@@ -85,6 +87,8 @@ class Parts(Struct, frozen=True):
     responses: StoredResponses | None
     batches: BatchRecords | None
     summaries: Summaries | None
+    copies: FileCopies | None
+    inside: InsideCalls
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
@@ -151,7 +155,10 @@ def parts_of(
         sockets=ResponsesSockets(inside, services, sessions, partial(UpstreamSockets, refused)),
         metered=is_metered(plan),
         mirrors=Mirrors(),
-        shared=StageCache(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
+        shared=StageCache(
+            *(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
+            has_playground=config.console.serves(PLAYGROUND),
+        ),
         cors=Cors(origins),
         lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
@@ -159,6 +166,8 @@ def parts_of(
         responses=_stored_responses(config, services, opener),
         batches=_batches(services, opener),
         summaries=None if opener is None else Summaries(opener.sealer, config.objects.owner),
+        copies=_file_copies(config, services, opener),
+        inside=inside,
     )
 
 
@@ -185,6 +194,14 @@ def _opener(config: Config) -> IdOpener | None:
     keeps = (RECORDS,) if objects.responses.store == "records" else ()
     sealer = Sealer(objects.ring, [*config.upstreams, *keeps])
     return IdOpener(sealer, everybody=objects.owner == "all", passes=objects.legacy == "pass")
+
+
+def _file_copies(config: Config, services: Services, opener: IdOpener | None) -> FileCopies | None:
+    """Copies of files at other upstreams; None if none are made."""
+    rules = config.objects.files
+    if opener is None or not rules.copy:
+        return None
+    return FileCopies(services.responses, opener.sealer, rules.timeout, services.clock)
 
 
 def _batches(services: Services, opener: IdOpener | None) -> BatchRecords | None:

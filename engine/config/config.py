@@ -31,6 +31,7 @@ from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import Caller
 from engine.values.price import Price
+from engine.values.prices import TeamPriceList
 from engine.values.quota import TOKEN_FIELDS
 from engine.values.teams import NO_TEAMS, Teams
 
@@ -71,6 +72,7 @@ class Config(Struct, frozen=True):
     invalid: InvalidEntries = field(default_factory=InvalidEntries)
     stores: Stores = field(default_factory=Stores)
     prices: Mapping[str, Price] = field(default_factory=dict)
+    team_prices: Mapping[str, TeamPriceList] = field(default_factory=dict, name="teams.*.prices")
     currency: str = default("currency")
     console: Console = field(default_factory=Console)
     origins: tuple[str, ...] = field(default=(), name="cors.origins")

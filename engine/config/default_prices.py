@@ -8,7 +8,16 @@ from functools import cache
 from engine.config import providers
 from engine.config.config import Config
 from engine.config.providers import Provider
+from engine.config.team_prices import effective_lists
 from engine.values.price import Price, price_of
+from engine.values.prices import Prices
+
+
+def prices_of(config: Config) -> Prices:
+    """The prices of all models, and those of teams."""
+    return Prices(
+        config.prices, default_prices(config), effective_lists(config.team_prices, config.teams)
+    )
 
 
 def default_prices(config: Config) -> dict[str, Mapping[str, Price]]:

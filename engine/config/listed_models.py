@@ -27,13 +27,14 @@ from engine.values.wildcard import ByName, matches, star_text
 class ListedModel(Struct, frozen=True):
     """A model by its name, the entry of `models` that serves it, and the provider's facts about it;
     None for a model that the config names. `context` and `output` are the most tokens that every
-    target accepts and generates; None if unknown."""
+    target accepts and generates, `input` the media that every target takes; None if unknown."""
 
     name: str
     entry: Model
     provider_model: ProviderModel | None = None
     context: int | None = None
     output: int | None = None
+    input: tuple[str, ...] | None = None
 
     @property
     def title(self) -> str:
@@ -87,8 +88,11 @@ def listed_model(name: str, entry: Model, config: Config) -> ListedModel:
         [model.output for model in models if model.output],
     )
     context, output = (min(sizes) if len(sizes) == len(facts) else None for sizes in limits)
+    media = models[0].input if models and len(models) == len(facts) else None
+    if media is not None:
+        media = tuple(kind for kind in media if all(kind in model.input for model in models))
     provider_model = models[0] if models and "*" in entry.name else None
-    return ListedModel(name, entry, provider_model, context, output)
+    return ListedModel(name, entry, provider_model, context, output, media)
 
 
 def _provider_model(

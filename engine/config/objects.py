@@ -30,6 +30,17 @@ class BatchRules(Struct, frozen=True):
     invalid_requests: str = field(default=default("objects.batches.invalid"), name="invalid")
 
 
+class FileRules(Struct, frozen=True):
+    """What happens to files that live at another upstream than the target of a request: with `copy`
+    those of at most `max_size` bytes are copied there, within `timeout` seconds, and the copy is
+    remembered for `expires` seconds."""
+
+    copy: bool = default("objects.files.copy")
+    max_size: int = default("objects.files.max_size")
+    timeout: float = default("objects.files.timeout")
+    expires: float = default("objects.files.expires")
+
+
 class Objects(Struct, frozen=True):
     """The ring of keys, the newest first, without which ids pass as they are. `owner` is token,
     team or all; `legacy` says what happens to ids that are not sealed: refuse or pass."""
@@ -39,6 +50,7 @@ class Objects(Struct, frozen=True):
     legacy: str = default("objects.legacy")
     responses: ResponseStorage = field(default_factory=ResponseStorage)
     batches: BatchRules = field(default_factory=BatchRules)
+    files: FileRules = field(default_factory=FileRules)
 
     def __repr__(self) -> str:
         return f"Objects(owner={self.owner!r}, legacy={self.legacy!r})"  # without the keys
@@ -68,7 +80,8 @@ def read_objects(
         findings.error(source, at, "MW104", "there are no records to keep responses in", hint)
     batches = values.get("batches", {})
     rules = BatchRules(batches["invalid"]) if "invalid" in batches else BatchRules()
-    return Objects(ring, values["owner"], values["legacy"], responses, rules)
+    files = FileRules(**values.get("files", {}))
+    return Objects(ring, values["owner"], values["legacy"], responses, rules, files)
 
 
 def check_tags(

@@ -29,7 +29,9 @@ _MAX_CACHE_BYTES = 16_000_000
 def listing(plan: Plan, services: Services) -> Handler:
     """A handler that lists the models and formats that the token may use; 401 for an invalid
     token."""
-    stages = [authenticate([BEARER], False, services, any_operation=True)]
+    stages = [
+        authenticate(*([BEARER], False, services), any_operation=True, sign_in=services.sign_in)
+    ]
     return compose(stages, last=_list(plan, plan.config.server))
 
 

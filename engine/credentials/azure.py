@@ -89,4 +89,5 @@ CREDENTIAL = CredentialKind(
     form="{azure: {tenant: ..., client: ..., secret: ...}}",
     schema=_SCHEMA,
     read=_read,
+    reads_body=False,
 )

@@ -40,4 +40,5 @@ CREDENTIAL = CredentialKind(
     form="{basic: {user: ..., password: ...}}",
     schema=_SCHEMA,
     read=_read,
+    reads_body=False,
 )

@@ -27,4 +27,5 @@ CREDENTIAL = CredentialKind(
     form="{bearer: ...}",
     schema=_SCHEMA,
     read=_read,
+    reads_body=False,
 )

@@ -88,4 +88,5 @@ CREDENTIAL = CredentialKind(
     form="{google: {}}",
     schema=_SCHEMA,
     read=_read,
+    reads_body=False,
 )

@@ -32,5 +32,6 @@ CREDENTIAL = CredentialKind(
     form="{header: name, value: ...}",
     schema=_SCHEMA,
     read=_read,
+    reads_body=False,
     more_keys=VALUE,
 )

@@ -73,4 +73,5 @@ CREDENTIAL = CredentialKind(
     form="{oauth2: {token_url: ..., client: ..., secret: ...}}",
     schema=_SCHEMA,
     read=_read,
+    reads_body=False,
 )

@@ -22,5 +22,6 @@ CREDENTIAL = CredentialKind(
     form="{query: name, value: ...}",
     schema=_SCHEMA,
     read=_read,
+    reads_body=False,
     more_keys=VALUE,
 )

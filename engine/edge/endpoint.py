@@ -87,6 +87,7 @@ class Endpoints:
             exchange.body_reader = body
             if connection.internal is not None:
                 exchange.record.mcp = connection.internal.mcp
+                exchange.record.is_copy = connection.internal.is_copy
             try:
                 self._respond(resp, exchange, body, handler)
             except BaseException:

@@ -50,6 +50,11 @@ class Body:
 
     __slots__ = ("_file", "_map", "_pieces", "in_memory", "size")
 
+    is_replayable = True
+    """Whether its bytes can be read more than once."""
+    is_spent = False
+    """Whether its bytes are gone: it cannot be sent again."""
+
     def __init__(self, data: bytes = b"", file: IO[bytes] | None = None, size: int = 0) -> None:
         """`in_memory` is the whole body; None if it is on disk."""
         self._file = file
@@ -126,6 +131,24 @@ class BodyReader(Protocol):
         """Read the body; `max_size` replaces that of the reader. Raises GatewayError 400, 408 or
         413, or AbortConnection."""
 
+    def stream(self, head: int) -> BodyStream | None:
+        """Read `head` bytes of a large body of a known length; None for any other body. Raises
+        the same."""
+
+
+class BodyStream(Protocol):
+    """A body of `size` bytes that arrives: `head` are the first ones. Reading the others raises
+    GatewayError 400 or 408, or AbortConnection."""
+
+    head: bytes
+    size: int
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes behind the head, once."""
+
+    def receive(self) -> Body:
+        """The whole body, on disk."""
+
 
 class ReceivedBody:
     """Reads a body again. `size` is that of the body as received, if it was changed since."""
@@ -140,6 +163,9 @@ class ReceivedBody:
             raise too_large(limit)
         return self._body
 
+    def stream(self, head: int) -> BodyStream | None:
+        return None
+
 
 def receive(stream: Readable, length: int | None, limit: int) -> Body:
     """Read a body of `length` bytes, or to its end if `length` is None.
@@ -152,14 +178,14 @@ def receive(stream: Readable, length: int | None, limit: int) -> Body:
         if length <= IN_MEMORY:
             data = stream.read(length) if length else b""
             if len(data) < length:
-                raise _incomplete(len(data), length)
+                raise incomplete(len(data), length)
             return Body(data)
     data = stream.read(IN_MEMORY + 1)
     if len(data) > limit:
         raise too_large(limit)
     if len(data) <= IN_MEMORY:
         if length is not None:
-            raise _incomplete(len(data), length)
+            raise incomplete(len(data), length)
         return Body(data)
     return _receive_to_disk(stream, data, length, limit)
 
@@ -187,7 +213,7 @@ def _receive_to_disk(stream: Readable, data: bytes, length: int | None, limit: i
             file.write(data)
             data = stream.read(_CHUNK)
         if length is not None and size < length:
-            raise _incomplete(size, length)
+            raise incomplete(size, length)
         file.flush()
     except BaseException:
         file.close()
@@ -202,7 +228,8 @@ def too_large(limit: int) -> GatewayError:
     )
 
 
-def _incomplete(received: int, length: int) -> GatewayError:
+def incomplete(received: int, length: int) -> GatewayError:
+    """400: the body ended too early."""
     return GatewayError(
         400,
         "incomplete_body",

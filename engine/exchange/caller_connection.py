@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from engine.exchange.opened_ids import Holder
 from engine.exchange.record import McpMessage
 from engine.values.caller import Caller
 
@@ -47,13 +48,16 @@ class InternalCaller(Struct, frozen=True):
     calls as one without a token. `token` is the digest of the token by which the caller was found,
     "" for none: its end ends the request too. So does the disconnect of the socket `fileno`, that
     of the request for which this one is made; -1 for none. `sockets` are those to upstreams of a
-    request that came over a WebSocket, None for any other."""
+    request that came over a WebSocket, None for any other. `is_copy`: it copies a file; what it
+    makes lives at `holder`, None for any place."""
 
     caller: Caller | None
     token: str = ""
     fileno: int = -1
     sockets: UpstreamSockets | None = None
     mcp: McpMessage | None = None
+    is_copy: bool = False
+    holder: Holder | None = None
 
 
 class Answer(Protocol):

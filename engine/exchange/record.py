@@ -123,11 +123,12 @@ class RequestRecord:
     token. `turn` is set if the answer may be kept, or continues one that was. `session` is what
     `agent_session` has found, None before. `verdicts` are those of guards that found something or
     failed: `request:redact`. `is_mirror`: it is a copy of another request, whose answer nobody
-    gets.
+    gets. `is_copy`: it is one of those that copy a file.
 
     `usage` includes that of the `unused` answers, and `cost` what they cost.
     `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
-    `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`).
+    `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`); `margin`
+    is what it exceeds the vendor's cost by, because the caller's team has prices of its own.
     """
 
     time: float = 0.0
@@ -156,6 +157,7 @@ class RequestRecord:
     estimate: Usage
     usage: Usage
     cost: int = 0
+    margin: int = 0
     price_source: str = ""
     unused: tuple[UnusedAnswer, ...] = ()
     traffic: Traffic | None = None
@@ -164,6 +166,7 @@ class RequestRecord:
     session: str | None = None
     verdicts: tuple[str, ...] = ()
     is_mirror: bool = False
+    is_copy: bool = False
     turn: Turn | None = None
 
     def __init__(self) -> None:
@@ -174,9 +177,11 @@ class RequestRecord:
     @property
     def via(self) -> str:
         """The protocol by which the request came: "mcp", or "" for HTTP; "mirror" for a copy that
-        the gateway has made of another request."""
+        the gateway has made of another request, "copy" for one that copies a file."""
         if self.is_mirror:
             return "mirror"
+        if self.is_copy:
+            return "copy"
         return "" if self.mcp is None else "mcp"
 
     @property

@@ -199,7 +199,10 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
         host = exchange.header("HTTP_HOST") or ""
         objects = ObjectRequest(style.store, role, path, query, request, host)
         entry = objects.check()
-        answer = objects.answer(entry, value, _uploaded(exchange))
+        content, described = _uploaded(exchange)
+        if role.action == "create" and isinstance(value, dict):
+            value |= {name: new for name, new in described.items() if name in role.members}
+        answer = objects.answer(entry, value, content)
         if role.batch and style.batches is not None:
             style.batches.answer(path, prefix, request if isinstance(request, dict) else {}, answer)
         if example is whole and isinstance(answer, dict):
@@ -218,17 +221,21 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
     return handle
 
 
-def _uploaded(exchange: Exchange) -> bytes:
-    """The content of the first file of a form; b"" if there is none."""
+def _uploaded(exchange: Exchange) -> tuple[bytes, Json]:
+    """The content of the first file of a form, and what vendors say of it, by the names of members;
+    b"" and nothing if there is none."""
     try:
         boundary = boundary_of(exchange.header("CONTENT_TYPE") or "")
     except MultipartError:
-        return b""
+        return b"", {}
     buffer = exchange.body.buffer
     for part in parse(buffer, boundary):
         if part.filename is not None:
-            return bytes(buffer[part.start : part.end])
-    return b""
+            size = part.end - part.start
+            described = {"filename": part.filename, "bytes": size, "size_bytes": size}
+            described["mime_type"] = part.content_type or "application/octet-stream"
+            return bytes(buffer[part.start : part.end]), described
+    return b"", {}
 
 
 def _model(exchange: Exchange, request: object) -> str:

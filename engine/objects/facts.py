@@ -7,6 +7,8 @@
     turns:    create                                what it does with stored responses
     batch:    [requests, state]                     what it has of batches
     when:     body#/store                           it makes an object only if this is true
+    streams:  body#/file                            the file that is sent on as it arrives
+    copy:     content                               its part in copying a file to another vendor
 
 `docs/reference/objects.md` describes every key.
 """
@@ -27,6 +29,10 @@ EXTENSION = "x-modelway-objects"
 """The key of an operation in a document."""
 
 TURNS = ("create", "continue", "retrieve", "delete", "cancel", "items")
+COPY = ("describe", "content", "upload", "bytes")
+"""What an operation does with files: it describes one, has its content, begins an upload (which is
+the whole of it, if that is a form), or takes in the bytes."""
+
 BATCH = ("requests", "pieces", "state", "results")
 """What an operation has of batches: their requests, pieces of a file with such (which cannot be
 judged), an object that shows where results are, or results."""
@@ -36,7 +42,8 @@ MEMBER = "modelway_owner"
 """The member of a map that has the mark of the owner."""
 
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_KEYS = ("names", "creates", "lists", "marks", "turns", "batch", "when")
+_STREAM = re.compile(r"body#(?:/([^/*]+))?")
+_KEYS = ("names", "creates", "lists", "marks", "turns", "batch", "when", "streams", "copy")
 _LIST_TEXTS = ("limit", "forward", "backward")
 _LIST_POINTERS = ("items", "next", "more", "first", "last")
 _LIST_KEYS = ("kind", "id", "default", "max", "cursor", *_LIST_TEXTS, *_LIST_POINTERS)
@@ -75,7 +82,9 @@ class MarkFacts(Struct, frozen=True):
 class ObjectFacts(Struct, frozen=True):
     """The facts of an operation. `turns` is a word of TURNS, "" if it has nothing to do with stored
     responses; `batch` are words of BATCH. With `when` only requests make objects whose JSON has
-    true at this path."""
+    true at this path. `streams` is the field of a form whose file is sent on as it arrives, "" for
+    a body that is no form; None if bodies are received first. `copy` is a word of COPY, "" for
+    an operation that has no part in copying files."""
 
     names: tuple[IdPlace, ...] = ()
     creates: tuple[IdPlace, ...] = ()
@@ -84,6 +93,8 @@ class ObjectFacts(Struct, frozen=True):
     turns: str = ""
     batch: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
+    streams: str | None = None
+    copy: str = ""
 
     @property
     def needs_body(self) -> bool:
@@ -124,6 +135,8 @@ class _Reader:
             self._turns(value.get("turns", "")),
             self._batch(value.get("batch", [])),
             self._pointer(value["when"], "body#", ("when",)) if "when" in value else (),
+            self._stream(value.get("streams")),
+            self._copy(value.get("copy", "")),
         )
 
     def _places(self, value: object, locations: tuple[str, ...], at: Path) -> tuple[IdPlace, ...]:
@@ -214,6 +227,20 @@ class _Reader:
             return tuple(words)
         self._add(("batch",), f"this is one of {', '.join(BATCH)}, or a list of these")
         return ()
+
+    def _copy(self, value: object) -> str:
+        if value == "" or value in COPY:
+            return str(value)
+        self._add(("copy",), f"this is one of {', '.join(COPY)}")
+        return ""
+
+    def _stream(self, value: object) -> str | None:
+        if value is None:
+            return None
+        if isinstance(value, str) and (match := _STREAM.fullmatch(value)):
+            return match[1] or ""
+        self._add(("streams",), "write body# for a body that is a file, body#/file for a form's")
+        return None
 
     def _pointer(self, value: object, start: str, at: Path) -> tuple[str, ...]:
         if not isinstance(value, str) or not value.startswith(f"{start}/") or "*" in value:

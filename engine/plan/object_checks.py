@@ -97,6 +97,7 @@ def _check_places(
     parameters = () if lists is None else (lists.limit, lists.forward, lists.backward)
     listed = [IdPlace(f"query.{name}", "", "query", (name,)) for name in parameters if name]
     pointers = () if lists is None else (lists.items, lists.next, lists.more, lists.first)
+    streamed = [] if facts.streams is None else [_streamed(facts.streams)]
     inside = [IdPlace("body#/" + "/".join(steps), "", "body", steps) for steps in pointers if steps]
     for key, places, part in (
         ("names", facts.names, requests),
@@ -105,12 +106,19 @@ def _check_places(
         ("lists", inside, responses),
         ("marks", creations, requests),
         ("marks", displays, responses),
+        ("streams", streamed, requests),
     ):
         for place in places:
             if reason := part.lacks(place):
-                hint = did_you_mean(place.steps[-1], part.names(place))
+                hint = did_you_mean(place.steps[-1], part.names(place)) if place.steps else ""
                 message = f"{operation.id} has no '{place.text}': {reason}"
                 findings.error(source, (*at, key), CODE, message, hint, key=True)
+
+
+def _streamed(field: str) -> IdPlace:
+    """The place of what is sent on as it arrives."""
+    steps = (field,) if field else ()
+    return IdPlace("/".join(("body#", *steps)), "", "body", steps)
 
 
 class _Requests:
@@ -126,6 +134,8 @@ class _Requests:
         if place.location == "body":
             if not self._has_body:
                 return "its requests have no body"
+            if not place.steps:
+                return ""
             return _lacks(place.steps, self._schemas, is_open=self._is_open)
         if place.location == "path":
             known = place.steps[0] in self.names(place)

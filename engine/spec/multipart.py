@@ -83,6 +83,22 @@ def parse(
     return _parse(buffer, boundary, _form_part, max_parts, max_header)
 
 
+def open_part(head: bytes, boundary: bytes, *, max_header: int = 16_384) -> Part | None:
+    """The first part that goes on behind the beginning of a body, without an end; None if that ends
+    elsewhere. Raises MultipartError."""
+    line = b"--" + boundary
+    at = _first_boundary_end(head, line)
+    number = 0
+    while head[at : at + 2] == _CRLF:
+        number += 1
+        where = f"part {number}"
+        start = _content_start(head, at, max_header, where)
+        if head.find(b"\n" + line, start) < 0:
+            return _form_part(head[at + 2 : start - 2], where, start, start)
+        at = _content_end(head, start, line, where) + 2 + len(line)
+    return None
+
+
 def parse_items(buffer: Buffer, boundary: bytes) -> list[Item]:
     """The parts of a multipart type without names. Raises MultipartError."""
     return _parse(buffer, boundary, _item, 1000, 16_384)

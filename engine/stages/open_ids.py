@@ -7,6 +7,7 @@ from functools import partial
 
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import OpenedIds
+from engine.objects.file_copies import FILE
 from engine.objects.owners import owner_of
 from engine.objects.request_ids import RequestIds
 from engine.spec.model_locations import ModelLocations
@@ -20,6 +21,9 @@ def open_ids(ids: RequestIds, owner: str, locations: ModelLocations | None) -> S
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         opened = exchange.objects or OpenedIds(owner_of(exchange.caller, owner))
+        internal = exchange.connection.internal
+        if internal is not None and internal.holder is not None:
+            opened.holder, opened.kind = internal.holder, FILE
         exchange.objects = opened  # the stage of batches may have made it
         path, query, variables = exchange.path, exchange.query, exchange.variables
         changed = ids.open(exchange, opened)

@@ -212,7 +212,9 @@ class Forward:
             retry_after,
             is_unusable=result.is_unusable,
         )
-        return retry.may_retry(result.failure, target.upstream.retry.on)
+        return retry.may_retry(result.failure, target.upstream.retry.on) and not (
+            exchange.body.is_spent
+        )
 
     def _retry_after(self, result: AttemptResult) -> float | None:
         """The seconds that the upstream asks to wait, or None."""

@@ -9,10 +9,12 @@ from typing import Protocol
 
 class Spool(Protocol):
     """A request body that is not in memory. It has `size` bytes; each call of `chunks` starts at
-    its first byte."""
+    its first byte. One that is not replayable can be read once."""
 
     @property
     def size(self) -> int: ...
+    @property
+    def is_replayable(self) -> bool: ...
     def chunks(self) -> Iterator[bytes]: ...
 
 

@@ -65,9 +65,10 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> None:
     """Besides `report`, which looks at responses only, `turn`, which only heavy workers have,
-    `open_ids`, `open_summaries`, `judge_batch` and `stored_responses`, which only operations with
-    objects have, `client_secret`, which only realtime sessions have, `carriers`, which authenticate
-    reads, and `alternatives`, before the stages, with what it tries."""
+    `open_ids`, `open_summaries`, `judge_batch`, `stream_body`, `copy_files` and
+    `stored_responses`, which only operations with objects have, `client_secret`, which only
+    realtime sessions have, `carriers`, which authenticate reads, and `alternatives`, before the
+    stages, with what it tries."""
     modules = {path.stem for path in (ROOT / "engine" / "stages").glob("[a-z]*.py")}
     named = {name.replace(" ", "_") for name in stages}
     others = {
@@ -76,6 +77,8 @@ def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> N
         "turn",
         "open_ids",
         "judge_batch",
+        "stream_body",
+        "copy_files",
         "open_summaries",
         "stored_responses",
         "client_secret",

@@ -35,6 +35,7 @@ _TO_GATEWAY = """\
 export OPENAI_API_BASE=http://127.0.0.1:8080/v1
 export OPENAI_API_KEY=$MODELWAY_TOKEN
 """
+_OBJECTS = 'objects:\n  key: "${OBJECT_KEY}"\n'
 ELSEWHERE = {
     ("docs/how-to/agents.md", "export MODELWAY_TOKEN"): "tests/e2e/test_connect.py",
     ("docs/how-to/agents.md", "export ANTHROPIC_BASE_URL"): "tests/e2e/test_agents_page.py",
@@ -65,7 +66,8 @@ ELSEWHERE = {
     ("docs/how-to/guard.md", '{"action"'): "tests/guardrails/test_contract.py",
     ("docs/how-to/objects.md", "objects: {key: ["): "tests/e2e/test_objects.py",
     ("docs/how-to/objects.md", "routes:"): "tests/e2e/test_stored_responses.py",
-    ("docs/how-to/objects.md", "objects:\n"): "tests/e2e/test_stored_responses.py",
+    ("docs/how-to/objects.md", f"{_OBJECTS}  responses:"): "tests/e2e/test_stored_responses.py",
+    ("docs/how-to/objects.md", f"{_OBJECTS}  files:"): "tests/e2e/test_file_copies.py",
     ("docs/reference/ledger.md", "specs:"): "tests/e2e/test_usage_answer.py",
     ("docs/reference/ledger.md", "$ curl"): "tests/e2e/test_usage_answer.py",
     ("docs/how-to/warnings.md", "{\n"): "tests/callers/test_limit_event.py",

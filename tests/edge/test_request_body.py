@@ -103,6 +103,59 @@ def test_the_rest_of_a_body_is_read_up_to_the_limit_of_its_policies(caller, envi
     assert reader.rest(new_exchange(caller=caller)) == size
 
 
+LARGE = b"x" * 2_000_000
+
+
+class Slow(io.BytesIO):
+    """A body whose reader pauses after the first piece."""
+
+    def read(self, size=-1):
+        if self.tell():
+            raise TimeoutError
+        return super().read(size)
+
+
+def stream_of(data, length=2_000_000, source=io.BytesIO, head=65_536):
+    """A reader, and the stream of its body."""
+    environ = {"CONTENT_LENGTH": str(length)}
+    connection = WSGIConnection(source(data))
+    reader = RequestBodyReader(environ, connection, 3_000_000, 1.0, RequestRecord())
+    return reader, reader.stream(head)
+
+
+def test_a_large_body_arrives_behind_its_head():
+    reader, stream = stream_of(LARGE)
+    assert (len(stream.head), stream.size, reader.is_left()) == (65_536, len(LARGE), True)
+    assert stream.head + b"".join(stream.chunks()) == LARGE
+    assert not reader.is_left()
+
+
+def test_a_stream_may_be_received_as_a_whole():
+    _, stream = stream_of(LARGE)
+    body = stream.receive()
+    assert (body.in_memory, body.size) == (None, len(LARGE))
+    body.close()
+
+
+@pytest.mark.parametrize("length", [1_000_000, 12])
+def test_a_small_body_is_no_stream(length):
+    assert stream_of(LARGE, length)[1] is None
+
+
+def test_a_stream_too_large_is_refused_unread():
+    with pytest.raises(GatewayError) as excinfo:
+        stream_of(b"", 3_000_001)
+    assert excinfo.value.status == 413
+
+
+@pytest.mark.parametrize(("source", "status"), [(io.BytesIO, 400), (Slow, 408)])
+def test_a_stream_that_breaks_off_is_refused(source, status):
+    reader, stream = stream_of(LARGE[:-1], source=source)
+    with pytest.raises(GatewayError) as excinfo:
+        [*stream.chunks()]
+    assert (excinfo.value.status, reader.is_left()) == (status, True)
+
+
 def test_a_chunked_body_too_large_is_refused():
     assert send_body(io.BytesIO(b"x" * 1001), HTTP_TRANSFER_ENCODING="chunked")[0] == "413"
     assert send_body(io.BytesIO(b"x" * 1000), HTTP_TRANSFER_ENCODING="chunked")[0] == "200"

@@ -24,6 +24,11 @@ def test_all_facts_are_read():
     assert facts.marks[0].shown is None
 
 
+@each(("streams", "expected"), [("body#/file", "file"), ("body#", ""), (None, None)])
+def test_the_file_that_is_sent_on_as_it_arrives(streams, expected):
+    assert read_facts({"streams": streams})[0].streams == expected
+
+
 @each(
     ("facts", "expected"),
     [
@@ -45,6 +50,9 @@ def test_a_body_is_needed_where_it_has_ids_or_a_mark(facts, expected):
         ({"names": {"File": "path.id"}}, ("names", "File")),
         ({"names": {"file": ["path.id", 3]}}, ("names", "file", 1)),
         ({"creates": {"file": "path.id"}}, ("creates", "file")),
+        ({"streams": "body#/a/b"}, ("streams",)),
+        ({"streams": 3}, ("streams",)),
+        ({"copy": "move"}, ("copy",)),
         ({"lists": []}, ("lists",)),
         ({"lists": {"kind": 3}}, ("lists", "kind")),
         ({"lists": {"kind": "file", "max": 0}}, ("lists", "max")),

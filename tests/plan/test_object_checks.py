@@ -67,6 +67,8 @@ def facts_of(result, name="f.changeFile"):
         "{creates: {file: [header.location, 'event#/id', 'lines#/any']}}",
         "{lists: {kind: file, forward: after, items: 'body#/data'}}",
         "{marks: [{kind: file, form: text, at: 'body#/id', shown: 'body#/data/*/id'}]}",
+        "{streams: 'body#/id'}",
+        "{streams: 'body#'}",
     ],
 )
 def test_places_that_the_operation_has(tmp_path, facts):
@@ -87,6 +89,7 @@ def test_places_that_the_operation_has(tmp_path, facts):
         ("{lists: {kind: file, items: 'body#/files'}}", "its schemas have no such member"),
         ("{marks: [{kind: file, form: map, at: 'body#/meta'}]}", "no such member"),
         ("{names: 7}", "a mapping of kinds"),
+        ("{streams: 'body#/file'}", "its schemas have no such member"),
     ],
 )
 def test_every_other_place_is_an_error_in_the_document(tmp_path, facts, words):

@@ -55,8 +55,9 @@ def progress(failure: UpstreamFailure) -> tuple[str, bool, bool]:
 class Chunks:
     """A request body that counts how often it was read."""
 
-    def __init__(self, *chunks: bytes, size: int | None = None) -> None:
+    def __init__(self, *chunks: bytes, size: int | None = None, is_replayable: bool = True) -> None:
         self._chunks = chunks
+        self.is_replayable = is_replayable
         self.size = sum(map(len, chunks)) if size is None else size
         self.times = 0
 

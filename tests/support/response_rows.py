@@ -14,6 +14,12 @@ class ResponseRows:
         self._fail()
         self.rows[key] = expires, data
 
+    def claim(self, key: bytes, expires: float, data: bytes, now: float) -> bool:
+        if self.get(key, now) is not None:
+            return False
+        self.put(key, expires, data)
+        return True
+
     def get(self, key: bytes, now: float) -> bytes | None:
         self._fail()
         expires, data = self.rows.get(key, (0.0, b""))

@@ -10,8 +10,11 @@ As a program, this file is that process. It reads requests from the socket whose
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import runpy
 import signal
 import socket
@@ -26,6 +29,23 @@ from typing import IO
 _MAX_MESSAGE = 1_000_000
 CONNECTIONS: set[int] = set()
 """The inodes of the sockets to these processes, which this one keeps."""
+
+
+_LATE = (
+    "engine.app.build",
+    "engine.app.client_secrets",
+    "engine.app.limit_warnings",
+    "engine.app.recorder",
+    "engine.cli.mock",
+    "engine.cli.serve",
+    "engine.offline.rehearsal.boot",
+    "engine.server.reload",
+    "engine.spec",
+    "engine.stores.counters.memory",
+    "engine.translations",
+    "engine.upstream",
+)
+"""Modules, and packages with all of theirs."""
 
 
 class WarmProcess:
@@ -77,11 +97,17 @@ class Warm:
             )
 
     def start(
-        self, arguments: Sequence[str], folder: Path, environ: Mapping[str, str], out: IO[bytes]
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        environ: Mapping[str, str],
+        out: IO[bytes],
+        err: IO[bytes] | None = None,
     ) -> WarmProcess:
-        """Run `python -m engine` with arguments in a folder; stdout and stderr go to `out`."""
+        """Run `python -m engine` with arguments in a folder; its stdout goes to `out`, its stderr
+        to `err`, or to `out` as well."""
         request = {"argv": list(arguments), "cwd": str(folder), "env": dict(environ)}
-        pid = self._ask(request, [out.fileno()])
+        pid = self._ask(request, [out.fileno(), (err or out).fileno()])
         assert pid is not None
         return WarmProcess(self, pid, arguments)
 
@@ -105,7 +131,7 @@ def serve(sock: socket.socket) -> None:
     """Answer requests until the other end is closed."""
     statuses: dict[int, int] = {}
     while True:
-        data, descriptors, _, _ = socket.recv_fds(sock, _MAX_MESSAGE, 1)
+        data, descriptors, _, _ = socket.recv_fds(sock, _MAX_MESSAGE, 2)
         if not data:
             return
         request = json.loads(data)
@@ -113,7 +139,7 @@ def serve(sock: socket.socket) -> None:
             answer = _status(request["poll"], statuses)
         elif (answer := os.fork()) == 0:
             sock.close()
-            _run(request, descriptors[0])
+            _run(request, descriptors)
             return
         for descriptor in descriptors:
             os.close(descriptor)
@@ -129,12 +155,13 @@ def _status(pid: int, statuses: dict[int, int]) -> int | None:
     return statuses[pid]
 
 
-def _run(request: Mapping[str, object], out: int) -> None:
-    """Become the process that was asked for, and run it to its end."""
+def _run(request: Mapping[str, object], descriptors: Sequence[int]) -> None:
+    """Become the process that was asked for, with these as its stdout and stderr, and run it to its
+    end."""
     os.setsid()
-    os.dup2(out, 1)
-    os.dup2(out, 2)
-    os.close(out)
+    for number, descriptor in enumerate(descriptors, 1):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
     os.environ.clear()
     os.environ.update(request["env"])  # type: ignore[call-overload]
     time.tzset()
@@ -144,13 +171,18 @@ def _run(request: Mapping[str, object], out: int) -> None:
     runpy.run_module("engine", run_name="__main__", alter_sys=True)
 
 
+def load() -> None:
+    """Import what starts of gateways import, also late: the trial, the recorder, its database and
+    the languages of models."""
+    for name in _LATE:
+        module = importlib.import_module(name)
+        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{name}."):
+            importlib.import_module(found.name)
+
+
 if __name__ == "__main__":
-    import gc
-
     gc.disable()
-    import engine.app.build
-    import engine.cli.mock
-    import engine.cli.serve  # noqa: F401
-
+    load()
+    gc.freeze()  # collections of copies would copy all pages of what is imported
     gc.enable()
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -15,7 +15,7 @@ import pytest
 from engine import dialects
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry
 from engine.credentials.interface.fixed import HeaderCredential, QueryCredential
-from engine.exchange.body import receive
+from engine.exchange.body import Body, receive
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.services import Services
 from engine.spec.expression import parse
@@ -523,6 +523,21 @@ def test_a_failure_that_retry_on_does_not_name_is_not_retried(clock: Clock, kind
     sender = Sender(clock, *spread(peers, retry=Retry(on=on)))
     with suppress(GatewayError):
         assert sender().status >= 400
+    assert [len(client.requests) for client in peers] == [1, 0]
+
+
+class Spent(Body):
+    """A body that was sent on as it arrived."""
+
+    is_spent = True
+
+
+def test_a_body_that_is_spent_is_not_sent_again(clock: Clock) -> None:
+    peers = clients([fake_response(503)], [fake_response(200, body=b"{}")])
+    request = chat()
+    request.body = Spent(bytes(request.body.buffer))
+    with suppress(GatewayError):
+        send(request, *spread(peers), services=Services(), clock=clock)
     assert [len(client.requests) for client in peers] == [1, 0]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine.dialects.anthropic.batches import BATCHES
+from engine.dialects.anthropic.files import FILES
 from engine.dialects.anthropic.volatile_texts import stable_text
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.claude_events import ends, events_of, has_content
@@ -312,6 +313,7 @@ DIALECT = Dialect(
     ),
     request_id_headers=("x-request-id", "request-id"),
     batches=BATCHES,
+    files=FILES,
     provider="anthropic",
     operation_names={"createMessage": "chat"},
     chat_formats=(_MESSAGES,),

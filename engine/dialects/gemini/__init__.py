@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from engine.dialects.gemini.batches import BATCHES
 from engine.dialects.gemini.errors import error_object, is_error, stream_error
+from engine.dialects.gemini.files import FILES
 from engine.dialects.gemini.live import socket_usage
 from engine.dialects.gemini.usage import METER
 from engine.dialects.interface.chat_format import ChatFormat, Program
@@ -177,6 +178,7 @@ DIALECT = Dialect(
     hidden_headers=frozenset({"set-cookie"}),
     stream=StreamRules(names=False, comments=False, end_marker=False),
     batches=BATCHES,
+    files=FILES,
     provider="gcp.gemini",
     operation_names={
         "embedContent": "embeddings",

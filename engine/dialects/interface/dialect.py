@@ -11,6 +11,7 @@ from engine.dialects.interface.batches import BatchFormat
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.dialects.interface.client_secrets import ClientSecretFormat
 from engine.dialects.interface.error_forms import reports_error
+from engine.dialects.interface.files import FileFormat
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.dialects.interface.streams import (
@@ -84,7 +85,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     Client secrets: `client_secrets` is how the API issues them, None for one that does not.
 
-    Batches: `batches` is how the API writes them, None for one without.
+    Batches: `batches` is how the API writes them, None for one without. Files: `files` is how it
+    describes them and takes them in, None for one without.
 
     Telemetry: `provider` is `gen_ai.provider.name` ("": the name of the upstream), and
     `operation_names` are `gen_ai.operation.name` by operationId.
@@ -135,6 +137,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     mock_live: str = ""
     client_secrets: ClientSecretFormat | None = None
     batches: BatchFormat | None = None
+    files: FileFormat | None = None
     provider: str = ""
     operation_names: Mapping[str, str] = field(default_factory=dict)
     chat_formats: tuple[ChatFormat, ...] = ()

@@ -58,8 +58,8 @@ def settings(side: Side) -> dict[Path, Setting]:
 
 
 def is_section(kind: object) -> bool:
-    """Whether a type is that of a section of the config. Sections are structs; callers and prices,
-    which have attributes besides their keys, are dataclasses."""
+    """Whether a type is that of a section of the config: a struct, or a dataclass if it has
+    attributes besides its keys, or some that are not shown."""
     return isinstance(kind, type) and (issubclass(kind, Struct) or dataclasses.is_dataclass(kind))
 
 

@@ -9,7 +9,7 @@ import gevent
 from sqlalchemy import Connection, delete, insert, select
 
 from engine.stores.database.database import Database
-from engine.stores.database.failures import DatabaseAway
+from engine.stores.database.failures import Clash, DatabaseAway
 from engine.stores.database.schema import stored_responses as table
 
 T = TypeVar("T")
@@ -34,6 +34,22 @@ class ResponseTable:
             connection.execute(insert(table), {"key": key, "expires": expires, "data": data})
 
         self._write(change)
+
+    def claim(self, key: bytes, expires: float, data: bytes, now: float) -> bool:
+        """Keep a value that nobody else writes, unless the key has one that has not expired.
+        Returns whether it is kept: of several that claim a key at one time, one gets it."""
+
+        def change(connection: Connection) -> bool:
+            old = (table.c.key == key) & (table.c.expires <= now)
+            connection.execute(delete(table).where(old))
+            row = {"key": key, "expires": expires, "data": data}
+            connection.execute(insert(table), row)
+            return True
+
+        try:
+            return self._write(change)
+        except Clash:
+            return self.get(key, now) == data  # its own, of a write whose outcome was not known
 
     def get(self, key: bytes, now: float) -> bytes | None:
         """The value of a key, None if there is none that has not expired."""

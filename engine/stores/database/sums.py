@@ -32,6 +32,7 @@ from engine.exchange.record import CANCELLED, Outcome
 from engine.stores.database.periods import HOUR, Pieces, pieces
 from engine.stores.database.schema import (
     COST_BITS,
+    MARGINS,
     SUMMED_COUNTS,
     ledger,
     ledger_models,
@@ -47,7 +48,7 @@ Rows = Sequence[Row[Any]]
 
 SUMS = (
     *("requests", "failed", *SUMMED_COUNTS),
-    *("cost_high", "cost_low", "first_byte_count", "first_byte_sum"),
+    *("cost_high", "cost_low", "first_byte_count", "first_byte_sum", *MARGINS),
 )
 """The columns of every kind of sums, in the order of the results."""
 
@@ -203,11 +204,17 @@ def row_sums(table: Table = ledger) -> list[Expression]:
     return [
         *(case((counted, 1), else_=0) for counted in (is_request, has_failed)),
         *(row[name] for name in SUMMED_COUNTS),
-        row.cost.op(">>")(literal_column(str(COST_BITS))),
-        row.cost.op("&")(literal_column(str((1 << COST_BITS) - 1))),
+        *_halves(row.cost),
         case((row.first_byte.is_not(None), 1), else_=0),
         func.coalesce(row.first_byte, 0.0),
+        *_halves(row.margin),
     ]
+
+
+def _halves(amount: Expression) -> tuple[Expression, Expression]:
+    """The bits of an amount above COST_BITS, and those below."""
+    high = amount.op(">>")(literal_column(str(COST_BITS)))
+    return high, amount.op("&")(literal_column(str((1 << COST_BITS) - 1)))
 
 
 def _periods(

@@ -15,6 +15,7 @@ from msgspec import Raw, Struct, field
 from engine import dialects
 from engine.dialects.interface.error_forms import (
     error_text,
+    provider_text,
     reported_error,
     unlisted_error,
     wait_in,
@@ -212,6 +213,8 @@ def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamE
     message = members.get("message")
     if not isinstance(message, str) or not message:
         message = error_text(members)
+    if (reason := provider_text(members)) and reason not in message:
+        message = f"{message}: {reason}"
     texts = (word for name in words if isinstance(word := members.get(name), str) and word)
     error = UpstreamError(status, message, next(texts, ""))
     error.retry_after = wait_in(document)

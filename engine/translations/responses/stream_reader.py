@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
-from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.open_parts import OpenParts
 from engine.translations.responses import answer_fields as fields
@@ -24,12 +24,12 @@ from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenIte
 from engine.translations.vendors.openai_content import ERRORS
 
 _read_event, _read_delta = fields.STREAM_EVENT.read, fields.TEXT_DELTA.read
-_DELTAS: dict[str, type[Block]] = {
-    "response.output_text.delta": Text,
-    "response.refusal.delta": Refusal,
-    "response.function_call_arguments.delta": ToolCall,
-    "response.reasoning_summary_text.delta": Reasoning,
-    "response.reasoning_text.delta": Reasoning,
+_DELTAS: dict[str, type[neutral.Block]] = {
+    "response.output_text.delta": neutral.Text,
+    "response.refusal.delta": neutral.Refusal,
+    "response.function_call_arguments.delta": neutral.ToolCall,
+    "response.reasoning_summary_text.delta": neutral.Reasoning,
+    "response.reasoning_text.delta": neutral.Reasoning,
 }
 
 
@@ -42,7 +42,7 @@ class Reader:
         self._items = OpenParts(OpenItem, lambda item: kinds.update((item.kind,)))
         self._kinds = kinds
 
-    def read(self, data: bytes) -> Iterable[Event]:
+    def read(self, data: bytes) -> Iterable[events.Event]:
         """The neutral events of one event; events that repeat what came before are passed over."""
         if self._ended:
             return ()
@@ -64,37 +64,37 @@ class Reader:
                 return ()  # its item is done
             item = items.at(event.output_index)
             return self._behind_start(items.in_order(item, read(item, data)), data)
-        if kind == "error":
+        if kind in ("error", "response.error"):
             raise ERRORS.inside(msgspec.json.decode(data))
         if not kind.startswith("response."):
             ERRORS.refuse(data)
         reader = _READERS.get(kind)
         return () if reader is None else reader(self, data)
 
-    def end(self) -> Iterable[Event]:
+    def end(self) -> Iterable[events.Event]:
         """Nothing: the End came with the vendor's last event. Raises BrokenAnswer without it."""
         if not self._ended:
-            raise BrokenAnswer("the upstream's answer ended without its last event")
+            raise events.BrokenAnswer("the upstream's answer ended without its last event")
         return ()
 
-    def _start(self, data: bytes) -> Iterable[Event]:
+    def _start(self, data: bytes) -> Iterable[events.Event]:
         if self._started:
             return ()
         self._started, head = True, fields.HEAD_EVENT.read(data).response or fields.Head()
         self._items.name = name_of_answer(head.id, data)
         return (answer_reader.read_start(head),)
 
-    def _behind_start(self, events: Iterable[Event], data: bytes) -> Iterable[Event]:
-        return events if self._started else (*self._start(data), *events)
+    def _behind_start(self, rest: Iterable[events.Event], data: bytes) -> Iterable[events.Event]:
+        return rest if self._started else (*self._start(data), *rest)
 
-    def _end(self, data: bytes) -> Iterator[Event]:
+    def _end(self, data: bytes) -> Iterator[events.Event]:
         response = fields.END_EVENT.read(data).response
         if response is None:
             raise WrongType("response", "an object")
         output = response.output or ()
         yield from self._start(data)
 
-        def last(index: int, item: OpenItem) -> Iterable[Event]:
+        def last(index: int, item: OpenItem) -> Iterable[events.Event]:
             return item.rest(output[index]) if index < len(output) else item.end()
 
         yield from self._items.end(last)
@@ -103,7 +103,7 @@ class Reader:
         self._ended = True
         yield end
 
-    def _missing(self, response: fields.Response) -> Iterator[Event]:
+    def _missing(self, response: fields.Response) -> Iterator[events.Event]:
         """The items of the last event that did not come: all if none came, else the calls behind
         those that came, and the messages if there was no text. Some servers stream texts alone."""
         came = +self._kinds
@@ -117,7 +117,7 @@ class Reader:
                 yield from answer_reader.read_item(kind, raw, place, self._items.name)
 
 
-_READERS: dict[str, Callable[[Reader, bytes], Iterable[Event]]] = {
+_READERS: dict[str, Callable[[Reader, bytes], Iterable[events.Event]]] = {
     "response.created": Reader._start,
     "response.queued": Reader._start,
     "response.in_progress": Reader._start,

@@ -120,7 +120,9 @@ class Client:
         head = request_head(method, self._prefix + target, self.host, headers, length)
         upgrade = head.endswith(UPGRADE_END)
         deadlines = Deadlines(self._timeouts, self._clock, total)
-        connection = self._pool.take()
+        # A body that can be sent once does not go to a connection that may have just ended.
+        is_replayable = body is None or isinstance(body, bytes) or body.is_replayable
+        connection = self._pool.take() if is_replayable else None
         if connection is not None:
             parser = ResponseParser(method, upgrade)
             response = UpstreamResponse(connection, parser, self._pool, deadlines)

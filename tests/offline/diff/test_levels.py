@@ -22,6 +22,8 @@ FROM_QUERY = {"from": "$request.query.page"}
 
 
 OBJECT_KEY = "0123456789abcdef" * 2
+ISSUERS = ("https://a.test", "https://b.test")
+SIGN_IN = {"issuer": ISSUERS[0], "client_id": "pages", "keys": [OBJECT_KEY]}
 
 NAMED_SECTIONS = ("specs", "upstreams", "models", "prices", "routes", "tokens", "webhooks")
 """Sections whose entries are known by a name or an index."""
@@ -36,7 +38,9 @@ def schema_keys(schema, at=()):
     below = [
         ((*at, name), schema_below) for name, schema_below in schema.get("properties", {}).items()
     ]
-    entries = [schema.get(key) for key in ("additionalProperties", "items")] if len(at) == 1 else []
+    entries = []
+    if len(at) == 1 or at[-2:] == ("prices", "models"):
+        entries = [schema.get(key) for key in ("additionalProperties", "items")]
     below += [((*at, "*"), entry) for entry in entries if isinstance(entry, dict)]
     below += [(at, schema_below) for schema_below in schema.get("anyOf", [])]
     if not below:
@@ -151,12 +155,15 @@ GUARDS = [
     ("console.playground", False, None),
     ("console.tools", False, None),
     ("console.docs", False, None),
+    ("console.sign_in.session", None, "2d"),
     ("objects.owner", None, "team"),
     ("objects.owner", "team", "all"),
     ("objects.legacy", None, "pass"),
     ("objects.responses.store", None, "records"),
     ("objects.responses.retention", "1d", "90d"),
     ("objects.batches.invalid", None, "report"),
+    ("objects.files.copy", None, True),
+    ("objects.files.max_size", "1MB", "1GB"),
     ("stores.records", "sqlite:///a.db", None),
     ("stores.counters", "redis://host:6379/0", None),
     ("stores.on_store_failure", "deny", "allow"),
@@ -248,6 +255,8 @@ CHANGES = [
     ("models.big.transform", None, {"request": {"query": {"set": {"a": "1"}}}}),
     ("server.workers", None, 5),
     ("objects.key", OBJECT_KEY, [OBJECT_KEY[::-1], OBJECT_KEY]),
+    ("objects.files.timeout", None, "5s"),
+    ("objects.files.expires", None, "5h"),
     ("server.connections", None, 5),
     ("server.keepalive", None, "5s"),
     ("server.grace", None, "5s"),
@@ -265,6 +274,11 @@ CHANGES = [
     ("stores.redis.tls.certificate", None, "identity.pem"),
     ("stores.redis.sentinel.password", "first-secret", "second-secret"),
     ("client_secrets.keys", ["0123456789abcdef" * 2], ["fedcba9876543210" * 2]),
+    ("console.sign_in.issuer", *ISSUERS),
+    ("console.sign_in.client_id", "pages", "others"),
+    ("console.sign_in.client_secret", "first-secret", "second-secret"),
+    ("console.sign_in.scopes", None, ["openid"]),
+    ("console.sign_in.keys", [OBJECT_KEY], [OBJECT_KEY[::-1]]),
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
@@ -355,6 +369,7 @@ CHANGES = [
     ("tokens.0.priority", "low", "high"),
 ]
 """Each is told, and guards no less in either direction."""
+PRICE_KEYS = json_schema.schema()["$defs"]["price"]["properties"]
 ELSEWHERE = [
     ("stores.journal",),
     ("stores.redis.prefix",),
@@ -370,6 +385,8 @@ ELSEWHERE = [
     ("callers.jwt",),
     *((f"teams.*.{key}",) for key in ("in", "models", "operations", "rate", "token_budget")),
     *((f"teams.*.{key}",) for key in ("budget", "concurrency", "require.region", "warn_at")),
+    ("teams.*.prices.markup",),
+    *((f"teams.*.prices.models.*.{key}",) for key in PRICE_KEYS),
     *((f"routes.*.{key}",) for key in ("hosts", "respond.status", "respond.headers")),
     ("routes.*.respond.body",),
     ("specs.shop.mount",),
@@ -395,6 +412,12 @@ def levels_of(tmp_path_factory):
             if path.startswith(("telemetry.traces.", "telemetry.otlp_metrics.")):
                 collector = changed["telemetry"][path.split(".")[1]]
                 collector.setdefault("endpoint", "http://c.test")
+            if path.startswith("console.sign_in."):
+                pages = changed["console"]
+                pages["sign_in"] = {**SIGN_IN, **pages["sign_in"]}
+                changed.setdefault("server", {})["base_url"] = "https://here.test"
+                jwt = [{"issuer": issuer, "audience": "x"} for issuer in ISSUERS]
+                changed["callers"] = {"jwt": jwt}
             if path.startswith("objects.responses."):
                 changed["stores"] = {**changed.get("stores", {}), "records": "sqlite:///a.db"}
             if path.startswith("stores.redis."):

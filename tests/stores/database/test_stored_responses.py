@@ -18,3 +18,12 @@ def test_what_was_removed_or_has_expired_is_gone(records):
     table.remove(b"deleted")
     table.remove_expired(20.0)
     assert [table.get(key, 0.0) for key in (b"old", b"new", b"deleted")] == [None, b"x", None]
+
+
+def test_one_of_several_claims_a_key_until_that_expires(records):
+    table = ResponseTable(records)
+    claims = [table.claim(b"one", 10.0, data, 0.0) for data in (b"first", b"second", b"first")]
+    assert claims == [True, False, True], "its own claim, of which it had no answer, is its own"
+    assert table.get(b"one", 5.0) == b"first"
+    assert table.claim(b"one", 20.0, b"third", 10.0)
+    assert table.get(b"one", 15.0) == b"third"

@@ -218,6 +218,15 @@ def test_a_request_is_repeated_if_a_reused_connection_ends(method: str, end: Ste
         assert peer.requests[-1].endswith(b"abcd")
 
 
+def test_a_body_that_can_be_sent_once_goes_to_a_new_connection() -> None:
+    body = Chunks(b"ab", b"cd", is_replayable=False)
+    with connected(scripted([READ, OK, READ, CLOSE], [READ, CLOSE])) as (client, peer):
+        read_all(get(client))
+        with pytest.raises(Reset):
+            client.send("POST", "/", [], body)
+        assert (peer.connections, body.times) == (2, 1)
+
+
 @pytest.mark.parametrize("end", [CLOSE, RESET])
 def test_a_request_is_repeated_only_once(end: Step) -> None:
     with connected(scripted([READ, OK, READ, end], [READ, end])) as (client, peer):

@@ -1,0 +1,161 @@
+"""Sending the body of a request on as it arrives: only its head, up to the content of its file, is
+in memory, where the stages behind see and edit it. The file passes through a buffer."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+from engine.exchange.body import Body, BodyStream, ReceivedBody
+from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.exchange.streamed_body import Rest, StreamedBody
+from engine.spec.multipart import MultipartError, boundary_of, open_part
+from engine.spec.multipart_stream import file_chunks
+from engine.spec.request_bodies import Bodies, check
+from engine.stages.validate import Checks, refusal_of
+from engine.values.errors import GatewayError
+from engine.values.media_types import essence
+
+HEAD = 65_536
+"""Bytes of a form within which the content of its file begins."""
+
+_ROOT = re.compile(r"[^\[]*")
+
+
+class StreamedFile(NamedTuple):
+    """Which bodies are sent on as they arrive: forms with a file in this `field`, and with "" those
+    that are a file. Fields of these names (`first`) come before the file, of which `required` must
+    be there; with one of the values `whole` the body is received first."""
+
+    field: str
+    first: frozenset[str] = frozenset()
+    required: str = ""
+    whole: frozenset[str] = frozenset()
+
+
+def stream_body(file: StreamedFile, checks: Checks) -> Stage:
+    """A stage that begins to receive a large body, which ends when it is sent to an upstream. What
+    cannot be judged by its head is received as a whole.
+
+    Raises GatewayError 400, 408 or 413, and so does sending the body on."""
+    bodies = checks.bodies
+    assert bodies is not None
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        stream = exchange.body_reader.stream(HEAD)
+        if stream is not None:
+            body = _streamed(exchange, stream, file, bodies, checks.mode) or stream.receive()
+            exchange.on_end.append(body.close)
+            exchange.body_reader = ReceivedBody(body, stream.size)
+        return following(exchange)
+
+    return stage
+
+
+def _streamed(
+    exchange: Exchange, stream: BodyStream, file: StreamedFile, bodies: Bodies, mode: str
+) -> Body | None:
+    """The body of which only the head is there; None if all of it is needed."""
+    content_type = exchange.header("CONTENT_TYPE") or ""
+    is_form = essence(content_type) == "multipart/form-data"
+    if is_form != bool(file.field):
+        return None
+    if not is_form:
+        is_parsed = _is_parsed(exchange, bodies)
+        return None if is_parsed else _unparsed(stream)
+    try:
+        boundary = boundary_of(content_type)
+        part = open_part(stream.head, boundary)
+    except MultipartError:
+        return None  # the stage that parses it says why
+    if part is None or part.filename is None or part.name != file.field:
+        return None
+    head, end = stream.head[: part.start], b"\r\n--" + boundary + b"--\r\n"
+    if not _is_whole(exchange, head + end, file, bodies):
+        return None
+    judge = _judge_of(exchange, head, file, bodies, mode)
+
+    def pieces() -> Iterator[bytes]:
+        content = chain((stream.head[part.start :],), stream.chunks())
+        return _refusing(file_chunks(content, boundary, judge))
+
+    return StreamedBody(head, end, Rest(stream.size - len(head), pieces))
+
+
+def _is_parsed(exchange: Exchange, bodies: Bodies) -> bool:
+    try:
+        return bodies.rule(exchange).parse is not None
+    except GatewayError:
+        return True  # the stage that parses it says why
+
+
+def _unparsed(stream: BodyStream) -> Body:
+    """A body that is nothing but a file."""
+    rest = Rest(stream.size, lambda: chain((stream.head,), stream.chunks()))
+    return StreamedBody(b"", b"", rest)
+
+
+def _is_whole(exchange: Exchange, text: bytes, file: StreamedFile, bodies: Bodies) -> bool:
+    """Whether a form with an empty file has all that the document requires, so that it can be
+    judged before its file has arrived."""
+    trial = copy.copy(exchange)
+    trial.body = Body(text)
+    try:
+        rule = bodies.parse(trial)
+    except GatewayError:
+        return False  # so does the whole form, or a field stands behind the file
+    value = trial.content.value
+    if rule is None or rule.validator is None or not isinstance(value, dict):
+        return False
+    if not rule.validator.is_valid(value) or (file.required and file.required not in value):
+        return False
+    word = value.get(file.required)
+    return not (isinstance(word, str) and word.strip().casefold() in file.whole)
+
+
+def _judge_of(
+    exchange: Exchange, head: bytes, file: StreamedFile, bodies: Bodies, mode: str
+) -> Callable[[bytes], None]:
+    """Judges what stands behind the file, before the upstream gets it."""
+    refuse = refusal_of(mode)
+
+    def judge(rest: bytes) -> None:
+        trial = copy.copy(exchange)
+        trial.body = Body(head + rest)
+        rule = bodies.parse(trial)
+        parts = trial.content.parts
+        _refuse_late((part.name for part in parts if part.start > len(head)), file.first)
+        if any(part.filename is not None for part in parts if part.start > len(head)):
+            raise _invalid("A file may be followed by no other one: its upload takes one file.")
+        if rule is not None and mode != "off" and trial.content.value is not MISSING:
+            try:
+                check(rule, trial.content.value)
+            except GatewayError as error:
+                refuse(exchange, error)
+
+    return judge
+
+
+def _refuse_late(names: Iterable[str], first: Collection[str]) -> None:
+    """Raises GatewayError 400 for a field that decides about the file behind it."""
+    for name in names:
+        match = _ROOT.match(name)
+        if match is not None and match[0] in first:
+            message = f"The field '{match[0]}' stands behind the file. Send it before the file."
+            raise _invalid(message, match[0])
+
+
+def _refusing(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces of a form. Raises GatewayError 400 for one that cannot be read."""
+    try:
+        yield from pieces
+    except MultipartError as error:
+        message = f"The multipart body cannot be read: {error}"
+        raise GatewayError(400, "invalid_multipart", message) from error
+
+
+def _invalid(message: str, param: str = "") -> GatewayError:
+    return GatewayError(400, "invalid_value", message, param=param)
