@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.leaks import current_resources
+from tests.support.ports import free_port
 from tests.support.running import engine, environment, modelway
+from tests.support.tutorial import Shell, shell_in
 from tests.support.waiting import PATIENCE, until
 from tests.support.warm import Warm, WarmProcess
 
@@ -70,3 +72,27 @@ def test_a_command_has_two_outputs(tmp_path: Path) -> None:
         )
         assert (warm.returncode, warm.stdout) == (cold.returncode, cold.stdout), words
         assert warm.stderr == cold.stderr, words
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    with shell_in(tmp_path) as running:
+        yield running
+
+
+def test_a_command_of_a_shell_has_its_files_folder_and_variables(shell: Shell) -> None:
+    cold = modelway("chekc", warm=False)
+    assert shell.run("modelway chekc 2> errors.txt; echo $?").strip() == str(cold.returncode)
+    errors = cold.stderr.replace("python -m engine", "modelway")
+    assert shell.run("cat errors.txt").strip() == errors.strip()
+    shell.run(f"export ADDRESS=http://x; printf '{BROKEN}' > gateway.yaml".replace("\n", "\\n"))
+    cold = modelway("check", cwd=shell.folder, environ={"ADDRESS": "http://x"}, warm=False)
+    assert "gateway.yaml:2" in cold.stdout
+    assert shell.run("modelway check | cat").strip() == cold.stdout.strip()
+    assert shell.run("echo secret | modelway token new x --help | head -1").startswith("Usage: ")
+
+
+def test_a_command_of_a_shell_ends_by_its_signals(shell: Shell) -> None:
+    shell.run(f"modelway mock --port {free_port()} > mock.txt 2>&1 & ")
+    until(lambda: "http://" in (shell.folder / "mock.txt").read_text(), "the mock's line")
+    assert shell.run("kill %1; wait %1; echo $?").strip() == "0"

@@ -63,10 +63,11 @@ def last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handl
     if route.websocket is None:
         return forward
     dialect, limits = route.dialects[-1], session_limits(route.websocket)
+    edits = [forward.session_ids] if isinstance(forward, ObjectForward) else []
     return once(
         "converse",
         (forward, dialect.name, limits),
-        partial(converse, forward, dialect, limits, parts.sessions),
+        partial(converse, forward, dialect, limits, parts.sessions, *edits),
     )
 
 

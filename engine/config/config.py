@@ -19,6 +19,7 @@ from engine.config.keys import default
 from engine.config.mcp import McpServer
 from engine.config.models import Model
 from engine.config.objects import Objects
+from engine.config.provider_catalog import SHIPPED, Catalog
 from engine.config.routes import Policy, RouteConfig
 from engine.config.server import Server
 from engine.config.specs import Spec
@@ -83,6 +84,7 @@ class Config(Struct, frozen=True):
     objects: Objects = field(default_factory=Objects)
     webhooks: Mapping[str, Webhook] = field(default_factory=dict)
     tags: tuple[Tag, ...] = ()
+    catalog: Catalog = field(default=SHIPPED, metadata={"key": "providers"})
 
     def callers(self) -> Iterator[tuple[Caller, Path]]:
         """The callers of tokens, and for each issuer of others what its bearers may do, with the

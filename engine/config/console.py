@@ -23,7 +23,7 @@ class ConsolePage(Struct, frozen=True):
     data: tuple[str, ...] = ()
 
 
-HOME = ConsolePage("home page", "Home", "/", "enabled")
+HOME = ConsolePage("home page", "Home", "/", "enabled", ("/console/status.json",))
 PLAYGROUND = ConsolePage(
     title="playground",
     label="Playground",

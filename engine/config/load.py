@@ -26,6 +26,7 @@ from engine.config.mcp import read_mcp
 from engine.config.models import TargetReader, read_model
 from engine.config.objects import read_objects
 from engine.config.overlays import apply_overlays, refuse_tags
+from engine.config.provider_catalog import read_catalog
 from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
 from engine.config.server import read_server
@@ -256,5 +257,6 @@ def _config(
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
         client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
         tags=read_tags(values.get("tags", {}), source, findings),
+        catalog=read_catalog(values.get("providers", {}), folder, findings),
         webhooks={n: read_webhook(n, v) for n, v in values.get("webhooks", {}).items()},
     )

@@ -81,18 +81,20 @@ def _path(route: Route) -> str:
 
 class _CallFormats(Struct, frozen=True):
     """How the models of a group can be called: the names of their formats, of those in which
-    requests are translated for at least one target, and of their other operations."""
+    requests are translated for at least one target, and of their other operations; and the tasks of
+    all their operations."""
 
     formats: list[str]
     translated: list[str]
     operations: list[str]
+    tasks: list[str]
 
 
 def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[Json]:
-    """Every model and wildcard, and the models of the providers behind wildcards, with its formats,
-    those in which requests are translated for at least one target, its other operations, and, as
-    far as they are known, the media of its input and its price for a million tokens. Models with
-    the same operations share their lists."""
+    """Every model and wildcard, and the models of the providers behind wildcards, with the
+    entry of `models` that serves it, its tasks, its formats, those in which requests are translated
+    for at least one target, its other operations, and, as far as they are known, the media of its
+    input and its price for a million tokens. Models with the same operations share their lists."""
     chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
     prices = prices_of(plan.config)
     operations = plan.model_operations()
@@ -107,6 +109,8 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[Json]:
         entry: Json = {
             "id": model.name,
             "title": model.title,
+            "entry": model.entry.name,
+            "tasks": group.tasks,
             "formats": group.formats,
             "translated": group.translated,
             "operations": group.operations,
@@ -144,6 +148,7 @@ def _call_formats(
         [form.name for form in model_formats],
         translated,
         [name for name in by_id if name not in chat_operations],
+        sorted({operation.task for operation in by_id.values()} - {""}),
     )
 
 

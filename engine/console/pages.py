@@ -27,6 +27,7 @@ from engine.config.console import (
 from engine.console import sign_in
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
+from engine.console.model_status import model_status
 from engine.console.navigation import is_served, with_navigation
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
@@ -71,7 +72,8 @@ class PageContent(Struct, frozen=True, kw_only=True):
 CONTENTS: Mapping[ConsolePage, PageContent] = {
     HOME: PageContent(
         build=lambda plan, services: home(plan),
-        files=(FILES / "home.css", FILES / "home.js"),
+        files=(FILES / "home.css", FILES / "home.js", FILES / "models.js"),
+        data=(lambda plan, services: model_status(services),),
     ),
     PLAYGROUND: PageContent(
         html="playground.html",

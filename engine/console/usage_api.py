@@ -34,7 +34,10 @@ def access(plan: Plan, services: Services) -> Handler:
         document = {"token": token, **paths, "agents": agents}
         return Response(200, [*_HEADERS], orjson.dumps(document))
 
-    return compose([authenticate([BEARER], False, services, any_operation=True)], last=handle)
+    return compose(
+        [authenticate(*([BEARER], False, services), any_operation=True, sign_in=services.sign_in)],
+        last=handle,
+    )
 
 
 def _agents(plan: Plan, caller: Caller, base: str) -> list[Json]:

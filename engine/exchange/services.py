@@ -152,8 +152,18 @@ class HealthCheck(Protocol):
         """Probe the store, unless the last probe is recent."""
 
 
+class ModelStates(Protocol):
+    """Says which models work (`engine.upstream.model_states`)."""
+
+    def __call__(self) -> Mapping[str, str]:
+        """`healthy` or `degraded` for the entries of `models` that the worker knows."""
+        ...
+
+
 class WorkerHealth(Protocol):
     """Whether the worker can serve (see `telemetry/health.py`)."""
+
+    model_states: ModelStates
 
     @property
     def checks(self) -> Mapping[str, HealthCheck]:

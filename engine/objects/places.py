@@ -1,8 +1,9 @@
 """Places of ids in requests and responses, as documents name them.
 
-`path.NAME`, `query.NAME`, `header.NAME`, `body#/a/*/b`, and in responses also `event#/a/b` (each
-event of a stream) and `lines#/a/b` (each line of JSON Lines). In a pointer `*` is every member or
-item, `**` this value and all below it.
+`path.NAME`, `query.NAME`, `header.NAME`, `body#/a/*/b`, `message#/a/b` (each message of a
+WebSocket, in that direction), and in responses also `event#/a/b` (each event of a stream) and
+`lines#/a/b` (each line of JSON Lines). In a pointer `*` is every member or item, `**` this value
+and all below it.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from engine.values.json_pointer import path_of
 ANY = "*"
 ANY_DEPTH = "**"
 
-REQUEST = ("path", "query", "header", "body")
-RESPONSE = ("header", "body", "event", "lines")
+REQUEST = ("path", "query", "header", "body", "message")
+RESPONSE = ("header", "body", "event", "lines", "message")
 
 _TEXT = re.compile(
-    rf"(?P<pointer>body|event|lines)#(?P<steps>(?:/[^/]*)+)|(?P<location>path|query)\.(?P<name>.+)"
-    rf"|header\.(?P<header>{HEADER_NAME})"
+    r"(?P<pointer>body|event|lines|message)#(?P<steps>(?:/[^/]*)+)"
+    rf"|(?P<location>path|query)\.(?P<name>.+)|header\.(?P<header>{HEADER_NAME})"
 )
 _KEYS = {"at", "prefix", "after", "address", "bearer", "pass", "hosts", "starts"}
 _WORD = re.compile(r"(?<=[a-z0-9])([A-Z])")

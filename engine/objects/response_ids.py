@@ -25,6 +25,8 @@ MAX_LINE = 32_000_000
 
 _INDENT = 64
 """Bytes of a line within which an object begins."""
+_FORMS = ("body", "event", "lines", "message")
+"""The forms in which responses have JSON."""
 _BYTES = ("application/octet-stream", "binary/octet-stream", "text/plain")
 
 
@@ -39,7 +41,7 @@ class SealedPlaces:
         self.header: dict[str, list[IdPlace]] = {}
         for place in _of(facts.creates, "header"):
             self.header.setdefault(place.steps[0].lower(), []).append(place)
-        self.by_form = {form: _of(facts.creates, form) for form in ("body", "event", "lines")}
+        self.by_form = {form: _of(facts.creates, form) for form in _FORMS}
         self.marks = tuple(mark for mark in facts.marks if mark.shown is not None)
         self._names = {form: names_in(self.by_form[form], json_name) for form in self.by_form}
 

@@ -137,6 +137,8 @@ class _Requests:
             if not place.steps:
                 return ""
             return _lacks(place.steps, self._schemas, is_open=self._is_open)
+        if place.location == "message":
+            return _no_session(self._operation)
         if place.location == "path":
             known = place.steps[0] in self.names(place)
             return "" if known else f"its path is {self._operation.path}"
@@ -156,6 +158,7 @@ class _Responses:
     """The places of an operation's responses."""
 
     def __init__(self, operation: Operation, node: Node) -> None:
+        self._operation = operation
         self._schemas, self._is_open = edited_schemas(node)
         self._headers = operation.response_headers
 
@@ -163,6 +166,8 @@ class _Responses:
         """Why there is no such place; "" if there is one."""
         if place.location == "lines":
             return ""  # documents describe no lines of the files that vendors make
+        if place.location == "message":
+            return _no_session(self._operation)
         if place.location == "header":
             is_known = place.steps[0].lower() in (*self._headers, "location")
             return "" if is_known else "its responses have no such header"
@@ -171,6 +176,11 @@ class _Responses:
     def names(self, place: IdPlace) -> Sequence[str]:
         """Names that may have been meant."""
         return self._headers if place.location == "header" else _names(self._schemas)
+
+
+def _no_session(operation: Operation) -> str:
+    """Why there are no messages, which no document describes; "" for a WebSocket."""
+    return "" if operation.websocket else "it is no WebSocket"
 
 
 def _lacks(steps: Sequence[str], schemas: Sequence[Node], *, is_open: bool) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.services import WorkerHealth
+from engine.exchange.services import ModelStates, WorkerHealth
 from engine.values.client_address import Network, caller_address, within
 from engine.values.errors import GatewayError
 
@@ -85,13 +85,15 @@ class ConfigStatus:
 @dataclass(slots=True)
 class Health:
     """The health of one worker. `checks` are its stores by name; `stopping` is true once the worker
-    shuts down. `details_of` has functions that return other details for operators, by name."""
+    shuts down. `details_of` has functions that return other details for operators, by name;
+    `model_states` returns what callers may know: `healthy` or `degraded` by entry of `models`."""
 
     config: ConfigStatus = field(default_factory=ConfigStatus)
     checks: dict[str, StoreCheck] = field(default_factory=dict)
     stopping: bool = False
     version: str = ""
     details_of: dict[str, Callable[[], object]] = field(default_factory=dict)
+    model_states: ModelStates = dict
 
     def stop(self) -> None:
         """The worker shuts down."""

@@ -22,6 +22,7 @@ from engine.objects.batch_route import BatchRoute
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener, holder_name, not_found, vendor_ids
 from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlaces, with_names
+from engine.objects.session_ids import SessionIds, has_messages
 from engine.relay.response_headers import STALE_HEADERS
 from engine.transforms.edited_body import edit_response
 from engine.upstream.attempt_result import AttemptResult
@@ -104,9 +105,23 @@ class ObjectForward(Forward):
             raise
         if response.status >= 400:
             _hide_vendor_ids(response, opened)
+        elif exchange.upgrade is not None:
+            opened.sealer = sealer = self.response_sealer(last, exchange, opened)
+            response.headers = sealer.headers(response.headers)
         elif opened.creates:
             self.seal(response, exchange, self.response_sealer(last, exchange, opened))
         return response
+
+    def session_ids(self, exchange: Exchange) -> SessionIds | None:
+        """The ids in the messages of a session that has begun; None where they have none."""
+        opened, objects = exchange.objects, self.objects
+        if opened is None or opened.sealer is None or not has_messages(objects.facts):
+            return None
+        sealer: ResponseSealer = opened.sealer
+        json_name = self._dialect.json_name
+        return SessionIds(
+            *(objects.facts, objects.opener, sealer, opened.owner, sealer.holder), json_name
+        )
 
     def response_sealer(
         self, result: AttemptResult, exchange: Exchange, opened: OpenedIds

@@ -13,6 +13,7 @@ from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
+from engine.relay.websocket.message_edits import MessageEdits
 from engine.relay.websocket.session import Session, SessionLimits, Sessions
 from engine.upstream.caller_handshake import read_handshake
 from engine.upstream.websocket_upgrade import Upgrade
@@ -22,12 +23,17 @@ log = logging.getLogger("modelway")
 
 
 def converse(
-    forward: Handler, dialect: Dialect, limits: SessionLimits, sessions: Sessions
+    forward: Handler,
+    dialect: Dialect,
+    limits: SessionLimits,
+    sessions: Sessions,
+    edits_of: Callable[[Exchange], MessageEdits | None] = lambda exchange: None,
 ) -> Handler:
     """A handler that upgrades a request to a WebSocket and relays it until it ends.
 
-    `forward` reaches the upstream. Raises GatewayError before the upgrade and AbortConnection
-    after it, so that the connection is closed and no HTTP response follows the session.
+    `forward` reaches the upstream, and `edits_of` gives the edits of a session's messages. Raises
+    GatewayError before the upgrade and AbortConnection after it, so that the connection is closed
+    and no HTTP response follows the session.
     """
 
     def handle(exchange: Exchange) -> Response:
@@ -60,6 +66,7 @@ def converse(
                 total=dialect.socket_total,
                 redact=upgrade.redact,
                 opening=upgrade.opening or _opening(exchange, dialect),
+                edits=edits_of(exchange),
             )
             _run(session, sessions, exchange)
         finally:

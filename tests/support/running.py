@@ -203,7 +203,7 @@ def modelway(
             check=False,
         )
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = _warm().start(words, cwd or Path.cwd(), variables, out, err)
+        process = warm_process().start(words, cwd or Path.cwd(), variables, out, err)
         try:
             status = process.wait(PATIENCE)
         finally:
@@ -247,7 +247,7 @@ def start(
     process: subprocess.Popen[bytes] | WarmProcess
     with log.open("wb") as out:
         if warm and _may_be_warm(environ):
-            process = _warm().start(words[len(engine()) :], folder, variables, out)
+            process = warm_process().start(words[len(engine()) :], folder, variables, out)
         else:
             process = subprocess.Popen(
                 words,
@@ -271,7 +271,7 @@ def start(
 
 
 @functools.cache
-def _warm() -> Warm:
+def warm_process() -> Warm:
     """The one of this process. It ends when this process does."""
     process = Warm()
     atexit.register(process.stop)

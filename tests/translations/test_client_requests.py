@@ -333,3 +333,41 @@ def test_declarations_that_say_what_is_so_anyway_cost_nothing() -> None:
     request = {"max_tokens": 99, "messages": [ASKED], "tools": [SEARCH]}
     assert exchange("messages", "responses", request).dropped == []
     assert exchange("responses", "messages", {"input": "hi", "tools": [LATER]}).dropped == []
+
+
+FOUND_PAGES = {"type": "web_search_result", "url": "https://a", "encrypted_content": "x"}
+SEARCHED = [
+    {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
+    {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [FOUND_PAGES]},
+    {"type": "text", "text": "Found it."},
+]
+SEARCH_ITEM = {"type": "web_search_call", "id": "ws_1", "action": {"type": "search", "query": "x"}}
+
+
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "messages"])
+def test_a_search_of_an_earlier_turn_is_left_out_for_another_vendor(target: str) -> None:
+    def request(content: Any) -> Json:
+        turn = {"role": "assistant", "content": content}
+        return {"max_tokens": 99, "messages": [ASKED, turn, ASKED]}
+
+    translated = exchange("messages", target, request(SEARCHED))
+    assert json.loads(translated.target_request.body) == sent(
+        "messages", target, request("Found it.")
+    )
+    assert translated.dropped == ["messages.content"]
+
+
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "responses"])
+def test_an_item_of_a_search_is_left_out_for_another_vendor(target: str) -> None:
+    items = [ASKED, {"role": "assistant", "content": "Found it."}, ASKED]
+    translated = exchange("responses", target, {"input": [ASKED, SEARCH_ITEM, *items[1:]]})
+    assert json.loads(translated.target_request.body) == sent("responses", target, {"input": items})
+    assert translated.dropped == ["input"]
+
+
+def test_a_result_that_can_be_read_is_not_left_out() -> None:
+    result = {"type": "code_execution_tool_result", "tool_use_id": "s1", "content": {"stdout": "1"}}
+    turn = {"role": "assistant", "content": [{**SEARCHED[0], "name": "code_execution"}, result]}
+    with pytest.raises(GatewayError) as excinfo:
+        exchange("messages", "responses", {"max_tokens": 99, "messages": [ASKED, turn, ASKED]})
+    assert excinfo.value.param == "messages[1].content[1]"

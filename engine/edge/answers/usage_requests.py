@@ -48,4 +48,5 @@ ANSWER = OwnAnswer(
     summary="with the last requests of the caller, without their texts",
     handler=handler,
     is_free=True,
+    is_for_pages=True,
 )

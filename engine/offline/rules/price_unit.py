@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.config import providers
 from engine.config.providers import provider_of
 from engine.offline.audit import AuditCase
 from engine.source.problem import Path
@@ -73,10 +72,10 @@ def _known(case: AuditCase, name: str, key: str) -> Iterator[tuple[str, float]]:
             if name != f"{target.upstream}/{own_name}" and not matches(model.name, name):
                 continue
             provider = provider_of(upstream.provider, upstream.url)
-            facts = providers.read(provider).models.get(own_name) if provider else None
+            facts = case.config.catalog.read(provider).models.get(own_name) if provider else None
             if facts is None or facts.price is None or key not in facts.price:
                 continue
-            if providers.read(provider).currency == case.config.currency:
+            if case.config.catalog.read(provider).currency == case.config.currency:
                 yield own_name, float(facts.price[key])
 
 

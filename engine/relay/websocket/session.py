@@ -1,9 +1,9 @@
 """A session: the two sides of a WebSocket, and the frames relayed between them.
 
 The law of the frames: text, binary and continuation frames are relayed unchanged, in the same
-pieces. The gateway answers a ping and also relays it; the pong to the relayed ping is dropped, so
-that one ping gets one pong. Any other pong is relayed (RFC 6455 5.5.3). A close is relayed with its
-code and reason; see `ending.py`.
+pieces, unless messages are edited. The gateway answers a ping and also relays it; the pong to the
+relayed ping is dropped, so that one ping gets one pong. Any other pong is relayed (RFC 6455 5.5.3).
+A close is relayed with its code and reason; see `ending.py`.
 
 The gateway pings a side that is silent for `ping` seconds; if it stays silent for as long again, it
 counts as disconnected.
@@ -24,6 +24,7 @@ from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.ending import Ending
 from engine.relay.websocket.frames import Violation, sendable
 from engine.relay.websocket.liveness import Liveness
+from engine.relay.websocket.message_edits import EditedFrames, MessageEdits
 from engine.relay.websocket.traffic import ReadUsage, TrafficReader
 from engine.values.errors import GatewayError
 from engine.values.token_bucket import TokenBucket
@@ -52,7 +53,7 @@ class Session:
     `error` makes the message that reports an error to the caller, `usage` reads usage from the
     upstream's messages, `total` that of the session so far, `redact` removes credentials from those
     that may report an error. `traffic` counts what is relayed. `opening` is a text message that the
-    upstream gets first, b"" for none.
+    upstream gets first, b"" for none. With `edits` messages are joined, and edited as a whole.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Session:
         total: ReadUsage | None = None,
         redact: Callable[[bytes], bytes] | None = None,
         opening: bytes = b"",
+        edits: MessageEdits | None = None,
     ) -> None:
         self._caller = caller
         self._upstream = upstream
@@ -77,6 +79,12 @@ class Session:
         self._total = total
         self._redact = redact
         self._opening = opening
+        self._edited = {}
+        if edits is not None:
+            self._edited = {
+                caller: EditedFrames(edits.sent),
+                upstream: EditedFrames(edits.received),
+            }
         self._ending: Ending | None = None
         self._liveness = [(side, Liveness(side, limits.ping)) for side in (caller, upstream)]
         self._paused: set[Channel] = set()
@@ -147,7 +155,10 @@ class Session:
                 elif opcode is CLOSE:
                     self.end(ending.close_received(source.closed))
                 else:
-                    sink.send(opcode, self._redacted(frame, source), frame.fin)
+                    if self._edited:
+                        self._send_edited(frame, source, sink)
+                    else:
+                        sink.send(opcode, self._redacted(frame, source), frame.fin)
                     traffic.add(frame)
                     self._last_message = source.last_received
                 if sink.outbox.full:
@@ -166,12 +177,31 @@ class Session:
             self.end(ending.close_both(1011, "the gateway failed"))
             raise
 
+    def _send_edited(self, frame: Frame, source: Channel, sink: Channel) -> None:
+        """Send the message that a frame completes, edited. One that must not be sent is an error
+        for the caller, and the session goes on; of a dialect without such errors it ends."""
+        try:
+            message = self._edited[source].feed(frame)
+        except GatewayError as error:
+            if self._error is None:
+                self.end(ending.close_both(1008, error.message))
+            else:
+                self._caller.send(TEXT, self._error(error))
+            return
+        if message is not None:
+            opcode, data = message
+            sink.send(opcode, self._without_credentials(data, source))
+
     def _redacted(self, frame: Frame, source: Channel) -> Any:
         """The data of a frame, without credentials if the upstream may report an error in it."""
         if self._redact is None or source is not self._upstream:
             return frame.data
-        data = bytes(frame.data)
-        return self._redact(data) if b"error" in data else data
+        return self._without_credentials(bytes(frame.data), source)
+
+    def _without_credentials(self, data: bytes, source: Channel) -> bytes:
+        if self._redact is None or source is not self._upstream or b"error" not in data:
+            return data
+        return self._redact(data)
 
     def _count_ping(self, pings: TokenBucket, source: Channel) -> None:
         """Raises Violation for a side that sends too many pings and pongs."""

@@ -104,7 +104,7 @@ def rows_by(
             func.max(row.time + row.duration).label("last"),
             *(func.sum(value).label(name) for name, value in sums),
         )
-        .where(row.time >= since, row.time < where.until, *_conditions(ledger, where))
+        .where(row.time >= since, row.time < where.until, *conditions(ledger, where))
         .group_by(*names)
         .order_by(literal_column("requests").desc(), *names)
     )
@@ -191,7 +191,7 @@ def _rows(
 ) -> Query:
     row = table.c
     times = or_(*(and_(row.time >= since, row.time < until) for since, until in ranges))
-    return _labelled(key, row.currency, row_sums(table)).where(times, *_conditions(table, where))
+    return _labelled(key, row.currency, row_sums(table)).where(times, *conditions(table, where))
 
 
 def row_sums(table: Table = ledger) -> list[Expression]:
@@ -225,7 +225,7 @@ def _periods(
     sums = _labelled(key, columns.currency, [columns[name] for name in SUMS])
     if table is ledger_totals:
         sums = sums.where(columns.period == period)
-    return sums.where(columns.start >= start, columns.start < end, *_conditions(table, where))
+    return sums.where(columns.start >= start, columns.start < end, *conditions(table, where))
 
 
 def _labelled(key: Expression, currency: Expression, sums: Iterable[Expression]) -> Query:
@@ -233,20 +233,16 @@ def _labelled(key: Expression, currency: Expression, sums: Iterable[Expression])
     return select(key.label("key"), currency.label("currency"), *labels)
 
 
-def _conditions(table: FromClause, where: UsageFilter) -> list[ColumnElement[bool]]:
+def conditions(table: FromClause, where: UsageFilter) -> list[ColumnElement[bool]]:
+    """Those of a filter, without its times, for the columns of a table."""
     columns = table.c
-    conditions: list[ColumnElement[bool]] = []
-    if where.token:
-        conditions.append(columns.token == where.token)
-    if where.team:
-        conditions.append(columns.team == where.team)
-    names = ("client", "session", "via")
-    conditions += [columns[name] == value for name in names if (value := getattr(where, name))]
+    names = ("token", "team", "client", "session", "via")
+    selected = [columns[name] == value for name in names if (value := getattr(where, name))]
     if where.model:
-        conditions.append(
+        selected.append(
             or_(columns.model_asked == where.model, columns.model_served == where.model)
         )
-    return conditions
+    return selected
 
 
 def floor_time(time: Expression, seconds: int, kind: str) -> Expression:

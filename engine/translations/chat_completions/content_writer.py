@@ -161,7 +161,7 @@ class MessageWriter:
         return None
 
     def _lose(self, block: neutral.Block) -> None:
-        self._losses.add(block.place, why_not(block))
+        self._losses.add_block(block, why_not(block))
 
 
 def _simple(parts: list[Json]) -> object:

@@ -26,11 +26,7 @@ from engine.translations.neutral.request import (
     Tool,
 )
 from engine.translations.neutral.request_json import ObjectReader, UnknownObject, present
-from engine.translations.vendors.openai_request_fields import (
-    other_members,
-    read_format,
-    read_tool_choice,
-)
+from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.values.json_edit import JsonPath
 from engine.values.trees import Json
 
@@ -40,7 +36,6 @@ _PLACES = {
     "schema": "response_format.json_schema.schema",
     "strict": "response_format.json_schema.strict",
     "candidates": "n",
-    "thinking": "reasoning_effort",
 }
 _HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["text"]',)}
 _AUDIO = b'"audio"'
@@ -74,13 +69,13 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         unread=unread,
         missing_turns=missing,
     )
-    read_tool_choice(members.tool_choice, request, nested=True)
+    openai_fields.read_tool_choice(members.tool_choice, request, nested=True)
     if present(members.response_format) is not None:
         form = Members(members.response_format, "response_format", unread)
-        read_format(form, request, nested=True)
+        openai_fields.read_format(form, request, nested=True)
     _read_sampling(members, request)
     _read_thinking(members, request)
-    request.extra = other_members(members, _HARMLESS)
+    request.extra = openai_fields.other_members(members, _HARMLESS)
     request.unread.extend(request.extra)
     return request
 
@@ -190,7 +185,7 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
 def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
     """How much the model is to think, also in members that vendors have added: `reasoning`
     (OpenRouter), `thinking` (DeepSeek, Z.ai, LiteLLM) and `enable_thinking` (Qwen)."""
-    effort, place = members.reasoning_effort, ""
+    effort, place = members.reasoning_effort, "reasoning_effort"
     if effort is not None:
         request.thinking = Thinking(effort=effort, off=effort == "none")
     elif present(members.reasoning) is not None:
@@ -200,26 +195,19 @@ def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
         place = "thinking"
         request.thinking = _read_switch(Members(members.thinking, place, request.unread))
     elif members.enable_thinking is not None:
-        place = "enable_thinking"
-        request.thinking = Thinking(
-            off=not members.enable_thinking, adaptive=bool(members.enable_thinking)
-        )
-    if place:
-        request.places["thinking"] = place
+        thinks, place = members.enable_thinking, "enable_thinking"
+        request.thinking = Thinking(off=not thinks, adaptive=thinks)
+    request.places["thinking"] = place
 
 
 def _read_reasoning(reasoning: Members) -> Thinking:
     effort, budget = reasoning.text("effort") or "", reasoning.integer("max_tokens")
     off = reasoning.boolean("enabled") is False or effort == "none"
-    hidden = reasoning.boolean("exclude")
+    thinking = Thinking(off=off, effort=effort, budget=budget)
+    thinking.adaptive = not (off or effort or budget)
+    thinking.visible = False if reasoning.boolean("exclude") else None
     reasoning.rest()
-    return Thinking(
-        off=off,
-        effort=effort,
-        budget=budget,
-        adaptive=not (off or effort or budget),
-        visible=False if hidden else None,
-    )
+    return thinking
 
 
 def _read_switch(thinking: Members) -> Thinking:

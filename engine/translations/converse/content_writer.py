@@ -190,7 +190,7 @@ class ContentWriter:
         return {"toolResult": result}
 
     def _foreign(self, block: neutral.Foreign) -> None:
-        self._losses.add(block.place, f"only another vendor has '{block.kind}' blocks")
+        self._losses.add_block(block, f"only another vendor has '{block.kind}' blocks")
 
 
 _WRITERS: dict[type[neutral.Block], Callable[[ContentWriter, Any], Json | None]] = {

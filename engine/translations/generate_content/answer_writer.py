@@ -7,11 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from engine.translations.generate_content.answer_fields import (
-    write_finish,
-    write_logprobs,
-    write_usage,
-)
+from engine.translations.generate_content import answer_fields as fields
 from engine.translations.generate_content.citations import GroundingWriter
 from engine.translations.generate_content.part_fields import write_signature
 from engine.translations.neutral import content as neutral
@@ -28,7 +24,9 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
         _candidate(index, candidate, request) for index, candidate in enumerate(answer.candidates)
     ]
     head = {"modelVersion": answer.model or request.model, "responseId": answer.id or request.id}
-    return msgspec.json.encode({"candidates": candidates, **write_usage(answer.usage), **head})
+    return msgspec.json.encode(
+        {"candidates": candidates, **fields.write_usage(answer.usage), **head}
+    )
 
 
 def _candidate(index: int, candidate: Candidate, request: ChatRequest) -> Json:
@@ -38,7 +36,7 @@ def _candidate(index: int, candidate: Candidate, request: ChatRequest) -> Json:
         "content": {"parts": [*parts, *writer.rest()], "role": "model"},
         **writer.ending(candidate.finish),
         "index": index,
-        **write_logprobs(candidate.logprobs),
+        **fields.write_logprobs(candidate.logprobs),
     }
 
 
@@ -103,7 +101,7 @@ class _CandidateWriter(events.BlockWriter[Json | None]):
         return [] if self._signature is None else [self._signed({"text": ""})]
 
     def ending(self, finish: events.Finish) -> Json:
-        reason = write_finish(finish, has_refusal=self._has_refusal)
+        reason = fields.write_finish(finish, has_refusal=self._has_refusal)
         return {**reason, **self._grounding.members()}
 
     def _sign(self, signature: neutral.Signature) -> None:
@@ -188,7 +186,7 @@ class Writer:
 
     def _write_tokens(self, event: events.Tokens) -> bytes:
         content = {"parts": [_EMPTY_PART], "role": "model"}
-        tokens = write_logprobs(event.logprobs)
+        tokens = fields.write_logprobs(event.logprobs)
         candidate = {"content": content, "index": event.candidate, **tokens}
         return self._answer(_encode({"candidates": [candidate], **self._head}))
 
@@ -198,7 +196,7 @@ class Writer:
             candidate = self._candidates.get(index) or self._add(index)
             content = {"parts": candidate.rest() or [_EMPTY_PART], "role": "model"}
             candidates.append({"content": content, **candidate.ending(finish), "index": index})
-        answer = {"candidates": candidates, **write_usage(event.usage), **self._head}
+        answer = {"candidates": candidates, **fields.write_usage(event.usage), **self._head}
         return self._answer(_encode(answer)) + (b"]\n" if self._request.as_list else b"")
 
     def _answer(self, data: bytes) -> bytes:

@@ -9,14 +9,8 @@ import msgspec
 from msgspec import Raw
 
 from engine.dialects.interface.error_forms import NO_REASONS
+from engine.translations.generate_content import answer_fields as fields
 from engine.translations.generate_content import part_fields
-from engine.translations.generate_content.answer_fields import (
-    Call,
-    Candidate,
-    Part,
-    read_finish,
-    read_logprobs,
-)
 from engine.translations.generate_content.citations import CitationReader
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral import content as neutral
@@ -50,7 +44,9 @@ class CandidateReader:
         self._answer = answer
         self._citations = CitationReader(index)
 
-    def read(self, candidate: Candidate, position: int, data: bytes) -> Iterable[events.Event]:
+    def read(
+        self, candidate: fields.Candidate, position: int, data: bytes
+    ) -> Iterable[events.Event]:
         """`position` is that in the candidates of the answer, whose JSON text is `data`."""
         output: list[events.Event] = []
         try:
@@ -63,7 +59,9 @@ class CandidateReader:
             if candidate.logprobs_result:
                 members = {"logprobsResult": candidate.logprobs_result}
                 with suppress(WrongType):
-                    if tokens := read_logprobs(part_fields.Fields(members, _place(position))):
+                    if tokens := fields.read_logprobs(
+                        part_fields.Fields(members, _place(position))
+                    ):
                         output.append(events.Tokens(tokens, self._index))
         except (events.BrokenAnswer, WrongType) as error:
             return events.interrupted(output, error)
@@ -84,10 +82,10 @@ class CandidateReader:
         if self._partial is not None:
             raise events.BrokenAnswer("the upstream's answer ended inside a tool call")
         reason = self._reason or (missing if self._has_content else "")
-        return read_finish(reason, self._explanation, content=self._has_content)
+        return fields.read_finish(reason, self._explanation, content=self._has_content)
 
     def _read_citations(
-        self, candidate: Candidate, position: int, output: list[events.Event]
+        self, candidate: fields.Candidate, position: int, output: list[events.Event]
     ) -> None:
         is_open = self._open is neutral.Text
         if is_open or self._citations.offsets.length:
@@ -100,7 +98,7 @@ class CandidateReader:
             )
 
     def _part(
-        self, part: Part, at: tuple[int, int], data: bytes, output: list[events.Event]
+        self, part: fields.Part, at: tuple[int, int], data: bytes, output: list[events.Event]
     ) -> None:
         text, call = part.thought_signature, part.function_call
         if self._partial is not None and call is None:
@@ -153,7 +151,7 @@ class CandidateReader:
         output.append(events.Sign(signature, self._index))
         self._close(output)
 
-    def _call(self, call: Call, at: tuple[int, int], output: list[events.Event]) -> None:
+    def _call(self, call: fields.Call, at: tuple[int, int], output: list[events.Event]) -> None:
         """A call, whole or its next arguments."""
         continues = call.will_continue or False
         if self._partial is None:
@@ -172,7 +170,7 @@ class CandidateReader:
             self._partial = None
             self._close(output)
 
-    def _begin_call(self, call: Call, output: list[events.Event]) -> None:
+    def _begin_call(self, call: fields.Call, output: list[events.Event]) -> None:
         self._calls += 1
         self._has_content = True
         if not call.name:
@@ -198,11 +196,11 @@ def _place(candidate: int, part: int | None = None) -> str:
     return place if part is None else f"{place}.content.parts[{part}]"
 
 
-def _has_media(part: Part) -> bool:
+def _has_media(part: fields.Part) -> bool:
     return (part.inline_data, part.file_data) != (NULL, NULL)
 
 
-def _other_block(part: Part, at: tuple[int, int], data: bytes) -> neutral.Block:
+def _other_block(part: fields.Part, at: tuple[int, int], data: bytes) -> neutral.Block:
     """The block of a part that is neither text nor a call: whole, if its kind is not known here."""
     place = _place(*at)
     if part.inline_data != NULL:

@@ -172,7 +172,7 @@ class ContentWriter:
             and self._model.links
         ):
             reason = neutral.NOT_WEB
-        self._losses.add(block.place, reason)
+        self._losses.add_block(block, reason)
 
 
 def _response(block: neutral.ToolResult) -> Json | Raw:

@@ -22,6 +22,7 @@ from engine.values.json_edit import JsonPath
 from engine.values.trees import Json
 
 _EMPTY_OBJECT = b"{}"
+_SEARCHES = ("server_tool_use", "web_search_tool_result")
 _CITATIONS = msgspec.json.Decoder(list[CitationShape] | None)
 
 
@@ -45,7 +46,8 @@ def read_texts(
 def _foreign(
     block: UnknownObject | shapes.ImageBlock | shapes.DocumentBlock, kind: str
 ) -> neutral.Foreign:
-    return neutral.Foreign(kind=kind, raw=block.raw, cache=neutral.read_cache_mark(block.extra))
+    cache, omissible = neutral.read_cache_mark(block.extra), kind in _SEARCHES
+    return neutral.Foreign(kind=kind, raw=block.raw, cache=cache, omissible=omissible)
 
 
 def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> neutral.Block:

@@ -100,10 +100,11 @@ class Response(Struct):
 
 
 class StreamEvent(Struct):
-    """What each event of a stream has; `output_index` those of an item."""
+    """What each event of a stream has; `output_index` and `item_id` those of an item."""
 
     type: str | None = None
     output_index: int | None = None
+    item_id: str | None = None
 
 
 class TextDelta(Struct):
@@ -131,7 +132,7 @@ class EndEvent(Struct):
 
 _OPTIONAL = (
     *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
-    *("summary", "summary_index", "encrypted_content", "output_format", "reason"),
+    *("item_id", "summary", "summary_index", "encrypted_content", "output_format", "reason"),
 )
 
 _JSON_TEXTS = ("arguments", "delta")

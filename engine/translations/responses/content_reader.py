@@ -132,7 +132,8 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
     if kind in _STORED:
         request.missing_turns.append(MissingTurns(place, _STORED[kind]))
     substitute = _substitute(kind, raw, place, request)
-    block = neutral.Foreign(kind=kind, substitute=substitute, place=place)
+    omissible = kind == "web_search_call"
+    block = neutral.Foreign(kind=kind, substitute=substitute, omissible=omissible, place=place)
     role = "assistant" if kind.endswith("_call") or kind in _MODELS else "user"
     return Message(role=role, blocks=[block], place=place)
 

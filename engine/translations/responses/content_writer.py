@@ -132,4 +132,4 @@ class ItemWriter:
         return None
 
     def _lose(self, block: neutral.Block) -> None:
-        self._losses.add(block.place, why_not(block))
+        self._losses.add_block(block, why_not(block))

@@ -22,11 +22,7 @@ from engine.translations.responses.caller_tools import read_tools
 from engine.translations.responses.compaction import TRIGGER, ask_for_summary, retained_items
 from engine.translations.responses.content_reader import read_item
 from engine.translations.responses.request_shapes import RequestObject
-from engine.translations.vendors.openai_request_fields import (
-    other_members,
-    read_format,
-    read_tool_choice,
-)
+from engine.translations.vendors import openai_request_fields as openai_fields
 
 _HARMLESS = {
     "store": (b"false",),
@@ -84,7 +80,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     if members.instructions is not None:
         request.system = [neutral.Text(text=members.instructions, place="instructions")]
     request.tools = read_tools(members.tools, "tools", request)
-    read_tool_choice(members.tool_choice, request)
+    openai_fields.read_tool_choice(members.tool_choice, request)
     if members.text:
         _read_text(members.text, request)
     if members.reasoning:
@@ -121,7 +117,7 @@ def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
 
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
-    others = other_members(members, _HARMLESS)
+    others = openai_fields.other_members(members, _HARMLESS)
     if not others:
         return
     request.unread.extend(others)
@@ -138,7 +134,7 @@ def _read_text(raw: Raw, request: ChatRequest) -> None:
     request.verbosity = text.text("verbosity") or ""
     form = text.members("format")
     if form is not None:
-        read_format(form, request)
+        openai_fields.read_format(form, request)
     text.rest()
 
 

@@ -19,6 +19,7 @@ from engine.relay.websocket.frames import FrameWriter
 from engine.relay.websocket.handshake import deflate_offer, negotiate_deflate, negotiated_deflate
 from engine.relay.websocket.outbox import FULL
 from engine.relay.websocket.session import Session, SessionLimits
+from engine.values.errors import GatewayError
 from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 from tests.support.frames import (
@@ -641,3 +642,43 @@ def test_pongs_that_answer_pings_of_the_other_side_are_not_counted():
         between.upstream.send(PING, b"mine")
         assert between.upstream.next() == RawFrame(PONG, True, b"mine")
         assert between.caller.next() == RawFrame(PING, True, b"mine")
+
+
+class Shouting:
+    """Edits that refuse what is secret."""
+
+    def sent(self, message):
+        if message == b"secret":
+            raise GatewayError(404, "not_found", "There is no such object.")
+        return message.upper()
+
+    def received(self, message):
+        return message[::-1]
+
+
+def test_edited_messages_are_sent_as_a_whole():
+    with session(edits=Shouting()) as between:
+        between.caller.send(TEXT, b"on", fin=False)
+        between.caller.send(PING, b"p")
+        between.caller.send(CONT, b"e")
+        between.caller.send(BINARY, b"two")
+        assert between.upstream.next() == RawFrame(PING, True, b"p")
+        assert between.upstream.next() == RawFrame(TEXT, True, b"ONE")
+        assert between.upstream.next() == RawFrame(BINARY, True, b"TWO")
+        between.upstream.send(TEXT, b"abc")
+        assert between.caller.next() == RawFrame(PONG, True, b"p")
+        assert between.caller.next() == RawFrame(TEXT, True, b"cba")
+
+
+def test_a_message_that_must_not_be_sent_is_an_error_and_the_session_goes_on():
+    with session(edits=Shouting(), error=lambda error: error.code.encode()) as between:
+        between.caller.send(TEXT, b"secret")
+        between.caller.send(TEXT, b"one")
+        assert between.caller.next() == RawFrame(TEXT, True, b"not_found")
+        assert between.upstream.next() == RawFrame(TEXT, True, b"ONE")
+
+
+def test_without_words_for_errors_the_session_ends():
+    with session(edits=Shouting()) as between:
+        between.caller.send(TEXT, b"secret")
+        assert between.caller.closed() == (1008, "There is no such object.")

@@ -85,7 +85,8 @@ class Lane {
 
 /** The inputs of a model and its price for a million tokens, as far as they are known. */
 function noteOf({ input, price }) {
-	const known = price && `${price.input} / ${price.output} ${access.currency}`;
+	const known =
+		price && `${price.input} in, ${price.output} out, ${access.currency} per million tokens`;
 	return [input?.join(", "), known].filter(Boolean).join(" · ");
 }
 

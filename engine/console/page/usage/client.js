@@ -1,13 +1,11 @@
 import { json, orError, request } from "../playground/call.js";
+import { authorized } from "../session.js";
 
 /* What the page asks of the gateway: with the token or, if that is "", with the session of who is
    signed in, which the browser sends. All throw Problem. */
 
-const options = (token) =>
-	token ? { headers: { authorization: `Bearer ${token}` } } : { credentials: "same-origin" };
-
 async function read(path, token) {
-	const response = await request(path, options(token));
+	const response = await request(path, authorized(token));
 	return orError(await json(response), response);
 }
 

@@ -1,5 +1,6 @@
 import { announce, at, copyButton, h } from "../playground/dom.js";
 import { Problem, card } from "../playground/problem.js";
+import { showSession } from "../session.js";
 import { check, requests, usage } from "./client.js";
 import { limitCards } from "./limits.js";
 import { requestTable } from "./requests.js";
@@ -13,6 +14,7 @@ const STORAGE_KEY = "modelway.token";
 const token = at("token");
 let secret = ""; // the valid token, "" for that of who is signed in
 let access = null; // who asks, and where its usage is
+let person = null; // who is signed in
 let rows = []; // of the last requests
 let latest = 0; // the number of the last time that sums were asked for
 
@@ -27,8 +29,8 @@ async function open(text) {
 	const show = (node) => at("token-status").replaceChildren(node);
 	show(h("p.muted", "Checking…"));
 	try {
-		if (text && !/^[\x21-\x7e]+$/.test(text)) {
-			throw new Problem("This is no token.", {
+		if (text ? !/^[\x21-\x7e]+$/.test(text) : !person) {
+			throw new Problem("A token is needed.", {
 				advice: "Paste it: ASCII characters without spaces.",
 			});
 		}
@@ -165,9 +167,14 @@ at("refresh").onclick = () => {
 	showRequests();
 };
 at("more").onclick = () => showRequests(rows.at(-1).id);
-const stored = sessionStorage.getItem(STORAGE_KEY);
-if (stored) {
-	token.value = stored;
-	at("keep").checked = true;
-	open(stored);
+async function begin() {
+	const stored = sessionStorage.getItem(STORAGE_KEY);
+	if (stored) {
+		token.value = stored;
+		at("keep").checked = true;
+	}
+	person = await showSession(at("session"));
+	if (stored || person) await open(stored ?? "");
 }
+
+begin();

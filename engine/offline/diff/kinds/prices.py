@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.config.default_prices import default_prices
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.values.price import PIECES, TOKENS, Price
 from engine.values.prices import TeamPriceList, percent_text
@@ -12,6 +13,7 @@ from engine.values.prices import TeamPriceList, percent_text
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     yield from _of_config(old, new)
+    yield from _of_providers(old, new)
     before, after = old.config.team_prices, new.config.team_prices
     for team in dict.fromkeys([*before, *after]):
         was, now = before.get(team, TeamPriceList()), after.get(team, TeamPriceList())
@@ -19,6 +21,17 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         place = side.place(("teams", team, "prices"), key=True)
         for level, kind, message in _list_changes(was, now):
             yield Difference(level, kind, place, (f"team {team}",), message)
+
+
+def _of_providers(old: Side, new: Side) -> Iterator[Difference]:
+    """What a catalog changes of prices at upstreams that both configs have."""
+    before, after = default_prices(old.config), default_prices(new.config)
+    place = new.place(("providers",), key=True)
+    for upstream in before.keys() & after.keys():
+        was, now = before[upstream], after[upstream]
+        for model in sorted(was.keys() & now.keys()):
+            for level, kind, message in _changes(was[model], now[model]):
+                yield Difference(level, kind, place, (f"price {upstream}/{model}",), message)
 
 
 def _list_changes(was: TeamPriceList, now: TeamPriceList) -> Iterator[tuple[Effect, str, str]]:
