@@ -84,7 +84,7 @@ class Config(Struct, frozen=True):
     objects: Objects = field(default_factory=Objects)
     webhooks: Mapping[str, Webhook] = field(default_factory=dict)
     tags: tuple[Tag, ...] = ()
-    catalog: Catalog = field(default=SHIPPED, metadata={"key": "providers"})
+    catalog: Catalog = field(default=SHIPPED, name="providers")
 
     def callers(self) -> Iterator[tuple[Caller, Path]]:
         """The callers of tokens, and for each issuer of others what its bearers may do, with the

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import date
 from functools import cache
 from pathlib import Path as FilePath
+
+from msgspec.structs import replace
 
 from engine.config import providers
 from engine.config.providers import Provider, ProviderModel, Source

@@ -6,10 +6,10 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
+from msgspec.structs import asdict
 
 from engine.cli.complete_file import complete_file
 from engine.cli.config_file import config_option, errors_exit, print_problems
