@@ -150,4 +150,4 @@ def _merged(provider: Provider, entry: Section) -> Provider:
 
 def _model(shipped: ProviderModel | None, name: str, values: Mapping[str, object]) -> ProviderModel:
     changes = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    return replace(shipped or ProviderModel(name), **changes)  # type: ignore[arg-type]
+    return replace(shipped or ProviderModel(name), **changes)
