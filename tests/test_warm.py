@@ -93,6 +93,6 @@ def test_a_command_of_a_shell_has_its_files_folder_and_variables(shell: Shell) -
 
 
 def test_a_command_of_a_shell_ends_by_its_signals(shell: Shell) -> None:
-    shell.run(f"modelway mock --port {free_port()} > mock.txt 2>&1 & ")
+    shell.run(f"touch mock.txt; modelway mock --port {free_port()} > mock.txt 2>&1 & ")
     until(lambda: "http://" in (shell.folder / "mock.txt").read_text(), "the mock's line")
     assert shell.run("kill %1; wait %1; echo $?").strip() == "0"
