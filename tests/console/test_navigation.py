@@ -33,4 +33,4 @@ def test_every_page_has_it(text, path):
 
 def test_the_address_of_the_session_is_only_there_if_people_sign_in(text):
     client = falcon.testing.TestClient(build(planned(text)))
-    assert "session" not in client.simulate_get("/console/playground").text
+    assert 'name="sign-in"' not in client.simulate_get("/console/playground").text
