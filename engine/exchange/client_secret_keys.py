@@ -59,16 +59,16 @@ class ClientSecretKeys:
         nonce, content = sealed[1 : 1 + _NONCE], sealed[1 + _NONCE :]
         for key in self._keys:
             try:
-                return _secret(key.decrypt(nonce, content, _VERSION))
+                return _secret(key.decrypt(nonce, content, _VERSION), nonce.hex())
             except (InvalidTag, ValueError):  # ValueError: a nonce that is too short
                 continue
         return None
 
 
-def _secret(content: bytes) -> ClientSecret:
+def _secret(content: bytes, name: str) -> ClientSecret:
     token, expires = _HEAD.unpack_from(content)
     model, session = orjson.loads(zlib.decompress(content[_HEAD.size :]))
-    return ClientSecret(token.hex(), expires, model, session)
+    return ClientSecret(token.hex(), expires, model, session, name)
 
 
 def _derived(key: str) -> bytes:
