@@ -26,7 +26,8 @@ from engine.upstream import choose
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_state import OpenAttempt
 from engine.values.machine_state import LocalState, MachineState
-from engine.values.price import Prices, price_of
+from engine.values.price import price_of
+from engine.values.prices import Prices
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target
 

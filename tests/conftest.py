@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -61,11 +62,39 @@ def records_url(request, tmp_path):
     return request.getfixturevalue("postgres").emptied()
 
 
+@pytest.fixture(scope="session")
+def sqlite_tables(tmp_path_factory):
+    """A file of SQLite with all tables."""
+    file = tmp_path_factory.mktemp("tables") / "records.db"
+    _make_tables(f"sqlite:///{file}").close()
+    return file
+
+
+@pytest.fixture(scope="session")
+def postgres_tables(postgres):
+    """The statements that make all tables in a database of PostgreSQL, "" without pg_dump."""
+    url = postgres.fresh()
+    _make_tables(url).close()
+    return postgres.dump(url.rpartition("/")[2])
+
+
 @pytest.fixture
-def records(records_url):
-    """An open database with its tables, of each kind."""
+def records(records_url, request):
+    """An open database with its tables, of each kind. To copy them costs a hundredth of the
+    migrations in SQLite, and a third in PostgreSQL."""
+    kind, _, place = records_url.partition(":///")
+    if kind == "sqlite":
+        shutil.copy(request.getfixturevalue("sqlite_tables"), place)
+    elif statements := request.getfixturevalue("postgres_tables"):
+        request.getfixturevalue("postgres").run(statements)
     patient = "?options=-c%20statement_timeout%3D60000"  # beside what else the machine does
-    database = open_database(records_url + (patient if "postgresql" in records_url else ""))
-    upgrade(database)
+    database = _make_tables(records_url + (patient if "postgresql" in records_url else ""))
     yield database
     database.close()
+
+
+def _make_tables(url):
+    """Open a database, and make the tables that it lacks."""
+    database = open_database(url)
+    upgrade(database)
+    return database

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.leaks import current_resources
-from tests.support.running import engine, environment
+from tests.support.ports import free_port
+from tests.support.running import engine, environment, modelway
+from tests.support.tutorial import Shell, shell_in
 from tests.support.waiting import PATIENCE, until
 from tests.support.warm import Warm, WarmProcess
 
@@ -58,3 +60,39 @@ def test_it_leads_a_session_and_ends_by_a_signal(warm: Warm, tmp_path: Path) -> 
         process.kill()
     assert process.wait(PATIENCE) == -signal.SIGKILL
     assert process.pid not in current_resources().processes
+
+
+def test_a_command_has_two_outputs(tmp_path: Path) -> None:
+    """Cold and warm alike."""
+    (tmp_path / "gateway.yaml").write_text(BROKEN)
+    for words in (["check"], ["check", "--format", "json"], ["serve"], ["no-such-command"]):
+        cold, warm = (
+            modelway(*words, cwd=tmp_path, environ={"ADDRESS": "http://x"}, warm=warm)
+            for warm in (False, True)
+        )
+        assert (warm.returncode, warm.stdout) == (cold.returncode, cold.stdout), words
+        assert warm.stderr == cold.stderr, words
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    with shell_in(tmp_path) as running:
+        yield running
+
+
+def test_a_command_of_a_shell_has_its_files_folder_and_variables(shell: Shell) -> None:
+    cold = modelway("chekc", warm=False)
+    assert shell.run("modelway chekc 2> errors.txt; echo $?").strip() == str(cold.returncode)
+    errors = cold.stderr.replace("python -m engine", "modelway")
+    assert shell.run("cat errors.txt").strip() == errors.strip()
+    shell.run(f"export ADDRESS=http://x; printf '{BROKEN}' > gateway.yaml".replace("\n", "\\n"))
+    cold = modelway("check", cwd=shell.folder, environ={"ADDRESS": "http://x"}, warm=False)
+    assert "gateway.yaml:2" in cold.stdout
+    assert shell.run("modelway check | cat").strip() == cold.stdout.strip()
+    assert shell.run("echo secret | modelway token new x --help | head -1").startswith("Usage: ")
+
+
+def test_a_command_of_a_shell_ends_by_its_signals(shell: Shell) -> None:
+    shell.run(f"modelway mock --port {free_port()} > mock.txt 2>&1 & ")
+    until(lambda: "http://" in (shell.folder / "mock.txt").read_text(), "the mock's line")
+    assert shell.run("kill %1; wait %1; echo $?").strip() == "0"

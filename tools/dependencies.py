@@ -8,7 +8,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-EXTRAS = ("aws", "azure", "google", "otel", "tokenizers")
+EXTRAS = ("aws", "azure", "google", "otel", "parquet", "tokenizers")
 
 
 def installed(name: str = "modelway", extras: tuple[str, ...] = EXTRAS) -> list[Distribution]:

@@ -1,13 +1,13 @@
 """The parts of the gate that take minutes, side by side where one leaves processors idle.
 
 `tox` calls `python -m tools.gate`; with arguments, pytest runs these tests alone. Tests begin once
-the types are right: an error ends the gate early. Then there are two runs of pytest: that of the
-tests which mostly wait, for processes and timeouts, has more workers than there are processors, and
-beside it that of the tests which compute uses what it leaves. Each worker imports only the tests of
-its run. Counts and audit come when the second has ended.
+the types are right: an error ends the gate early. Then groups of test modules run, each in a
+process of its own (`pytest_groups.py`): those of tests which mostly wait, for processes and
+timeouts, in more processes than there are processors, and beside them those which compute. Counts
+and audit run beside them.
 
-Tests of an empty checkout are compiled before pytest starts its workers: each of them would do it
-for itself, at the same time, which takes a third of a minute of each.
+Of an empty checkout, what most tests import is compiled before: each process would do it for
+itself, at the same time.
 """
 
 from __future__ import annotations
@@ -22,40 +22,55 @@ from threading import Event, Thread
 
 import pytest
 
+from tools.pytest_groups import Group, groups_of, run_groups
+
 _PYTHON = (sys.executable, "-m")
 PYTEST = (*_PYTHON, "pytest")
 FIRST = (*_PYTHON, "mypy")
 BESIDE = ((*_PYTHON, "benchmarks.counts"), (*_PYTHON, "tools.audit"))
 TESTS = Path("tests")
-WAITING = (
-    "tests/e2e",
-    "tests/deploy",
-    "tests/docs",
-    "tests/examples",
-    "tests/stores",
-    "tests/trials",
-)
+WAITING = ("e2e", "deploy", "docs", "examples", "stores", "trials")
 """The folders whose tests wait more than they compute."""
+ELSEWHERE = ("corpus", "field")
+"""Those of other environments of tox."""
 
-_STEAL = ("--dist", "worksteal")
-_PORTS = "MODELWAY_TEST_PORTS"
+_GROUP = ("-q", "-p", "no:xdist", "-p", "no:cacheprovider")
+_SIZES = (12, 130)
+"""The modules of a group of tests that wait, and that compute."""
+_PROCESSES = (6, 2)
+"""How many of each run at a time."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run everything. Returns the exit status: 1 unless all parts succeed."""
-    tests, beside = runs(arguments)
-    checks = Checks(FIRST, [*beside, *BESIDE])
+    checks = Checks(FIRST, BESIDE)
     checks.start()
-    if beside and not are_compiled(TESTS):
-        subprocess.run([*PYTEST, "--collect-only", "-qq"], capture_output=True, check=False)
+    if not arguments and not are_compiled(TESTS):
+        command = [*PYTEST, "--collect-only", "-qq", str(TESTS / "e2e")]
+        subprocess.run(command, capture_output=True, check=False)
     wait_for_programs()
     checks.go_on()
-    success = checks.passes_first()
-    if success:
-        success = subprocess.run(tests, check=False).returncode == 0
+    success = checks.passes_first() and run_tests(arguments)
     checks.join()
     print(checks.report(), flush=True)
     return 0 if success and not checks.failures else 1
+
+
+def run_tests(arguments: Sequence[str]) -> bool:
+    """Run the tests that arguments for pytest name, all without. Returns whether they passed."""
+    if arguments:
+        command = [*PYTEST, "-n", "4", "--dist", "worksteal", *arguments]
+        return subprocess.run(command, check=False).returncode == 0
+    results = run_groups([*PYTEST, *_GROUP], queues(), _PROCESSES)
+    print(results, flush=True)
+    return not results.failures
+
+
+def queues() -> list[list[Group]]:
+    """The groups of tests that wait, and those of all others."""
+    waiting = [TESTS / folder for folder in WAITING]
+    others = groups_of([TESTS], _SIZES[1], ignore=[*waiting, *(TESTS / name for name in ELSEWHERE)])
+    return [groups_of(waiting, _SIZES[0]), others]
 
 
 def wait_for_programs() -> None:
@@ -64,16 +79,6 @@ def wait_for_programs() -> None:
     file = os.environ.get("MODELWAY_INSTALLING")
     while file and Path(file).exists():
         time.sleep(0.2)
-
-
-def runs(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """The run of pytest whose output is shown as it comes, and those beside it."""
-    if arguments:
-        return [*PYTEST, "-n", "4", *_STEAL, *arguments], []
-    others = [f"--ignore={folder}" for folder in WAITING]
-    ports = ("env", f"{_PORTS}=8")  # others than those of the workers of the first run
-    computing = [*ports, *PYTEST, "-q", "-n", "2", *_STEAL, *others]
-    return [*PYTEST, "-n", "6", *_STEAL, *WAITING], [computing]
 
 
 class Checks(Thread):

@@ -9,7 +9,8 @@ from tools.dependencies import installed
 _HEAD = """# Licences
 
 Written by `python -m tools.reference`; do not edit it here. Modelway is under Apache-2.0.
-These are installed with it and its extras `aws`, `azure`, `google`, `otel` and `tokenizers`.
+These are installed with it and its extras `aws`, `azure`, `google`, `otel`, `parquet` and
+`tokenizers`.
 
 | distribution | licence |
 |---|---|"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ import orjson
 
 from engine.app.plan_needs import carried_claims
 from engine.callers.jwt.bearers import Bearers
+from engine.callers.jwt.endpoint import endpoint
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable
 from engine.config.callers import JwtIssuer
@@ -19,7 +20,6 @@ from engine.values.trees import Json
 
 FETCH_SECONDS = 5.0
 MAX_DOCUMENT = 512 * 1024
-_SCHEMES = ("https://", "http://")
 
 Fetch = Callable[[str], bytes]
 """The document at a URL. Raises FetchFailed."""
@@ -27,17 +27,29 @@ Fetch = Callable[[str], bytes]
 _fetch = partial(fetch_document, seconds=FETCH_SECONDS, max_size=MAX_DOCUMENT)
 
 
-def bearers_of(plan: Plan, clock: Callable[[], float]) -> Bearers | None:
-    """The bearers in one worker, None if the config accepts no other issuer."""
-    config = plan.config
-    if not config.jwt:
-        return None
-    key_sets: dict[tuple[object, ...], KeySet] = {}
-    for issuer in config.jwt:
-        source = (issuer.issuer, issuer.discovery, issuer.jwks, issuer.jwks_file)
-        if source not in key_sets:
+Source = tuple[object, ...]
+
+
+def key_sets_of(issuers: Iterable[JwtIssuer]) -> Mapping[Source, KeySet]:
+    """The keys in one worker, by where they come from: entries of one issuer share them."""
+    key_sets: dict[Source, KeySet] = {}
+    for issuer in issuers:
+        if (source := source_of(issuer)) not in key_sets:
             key_sets[source] = KeySet(issuer.issuer, partial(load_keys, issuer))
-    sets = [key_sets[i.issuer, i.discovery, i.jwks, i.jwks_file] for i in config.jwt]
+    return key_sets
+
+
+def source_of(issuer: JwtIssuer) -> Source:
+    """Where the keys of an issuer come from."""
+    return issuer.issuer, issuer.discovery, issuer.jwks, issuer.jwks_file
+
+
+def bearers_of(
+    plan: Plan, key_sets: Mapping[Source, KeySet], clock: Callable[[], float]
+) -> Bearers:
+    """The bearers in one worker."""
+    config = plan.config
+    sets = [key_sets[source_of(issuer)] for issuer in config.jwt]
     claims = carried_claims(plan)
     return Bearers(config.jwt, sets, config.currency, clock, teams=config.teams, claims=claims)
 
@@ -63,12 +75,11 @@ def _discovered(issuer: JwtIssuer, fetch: Fetch) -> str:
     if metadata.get("issuer") != issuer.issuer:
         name = str(metadata.get("issuer"))[:200]
         raise KeysUnavailable(f"{issuer.discovery} is the metadata of '{name}'")
-    url = metadata.get("jwks_uri")
-    if not isinstance(url, str) or not url.startswith(_SCHEMES):
-        raise KeysUnavailable(f"{issuer.discovery} names no address of keys (jwks_uri)")
-    if url.startswith("http://") and not issuer.discovery.startswith("http://"):
-        raise KeysUnavailable(f"{issuer.discovery} names keys that are not behind TLS: {url}")
-    return url
+    try:
+        return endpoint(metadata.get("jwks_uri"), issuer.discovery)
+    except ValueError as error:
+        message = f"{issuer.discovery}: the address of the keys (jwks_uri) {error}"
+        raise KeysUnavailable(message) from error
 
 
 def _keys(document: bytes, name: str) -> list[Mapping[str, Any]]:

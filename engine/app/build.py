@@ -69,7 +69,7 @@ def build(
         wrap_stages,
         inside,
     )
-    pages = OwnPages(plan.config.telemetry, parts.services, parts.endpoints)
+    pages = OwnPages(plan, parts.services, parts.endpoints)
     app = application(
         parts.endpoints,
         outer_stages(parts),
@@ -134,9 +134,9 @@ def _add_mcp_servers(app: Application, plan: Plan, parts: Parts) -> None:
 
 
 def _add_console(app: Application, pages: OwnPages, plan: Plan, services: Services) -> None:
-    for path, handler in console_pages(plan, services):
+    for path, handler, methods in console_pages(plan, services):
         page = partial(pages.responder, handler)
-        for method in ("GET", "HEAD"):
+        for method in methods:
             app.add_route(path, Resource(method, "", (), page))
 
 

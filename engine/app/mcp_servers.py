@@ -20,6 +20,7 @@ from engine.app.telemetry import version
 from engine.app.tool_calls import PreparedCall, RemoteCall, ToolCalls
 from engine.app.tool_catalogs import ToolCatalogs
 from engine.app.worker_parts import Parts
+from engine.config.console import TOOLS
 from engine.config.mcp import McpServer
 from engine.config.server import Server as ServerConfig
 from engine.edge.endpoint import Responder, answer_errors, discard_body
@@ -134,7 +135,11 @@ def _stages(
         check_head,
         partial(_check_origin, PageOrigins(config.origins, config.server.base_url)),
         *([partial(_challenge, config.server, metadata_path(server.path))] if config.jwt else []),
-        authenticate([BEARER], is_public, parts.services, any_operation=True),
+        authenticate(
+            *([BEARER], is_public, parts.services),
+            any_operation=True,
+            sign_in=parts.services.sign_in if config.console.serves(TOOLS) else None,
+        ),
         *([calls.find_tools] if finds_tools else []),
         *shared.take_turn(parts.watcher.watch),
         shared.in_parts(calls.prepare),

@@ -32,9 +32,12 @@ T = TypeVar("T")
 class StageCache:
     """The stages and handlers of a worker, one for each combination of settings."""
 
-    def __init__(self, services: Services, same_origin: SameOrigin) -> None:
+    def __init__(
+        self, services: Services, same_origin: SameOrigin, *, has_playground: bool = False
+    ) -> None:
         self._services = services
         self._same_origin = same_origin
+        self._has_playground = has_playground
         self._shared = BuildCache()
 
     def __len__(self) -> int:
@@ -54,12 +57,19 @@ class StageCache:
                 has_http=has_http,
                 same_origin=self._same_origin,
                 client_secrets=self._services.client_secrets if takes_secrets else None,
+                sign_in=self._services.sign_in if is_for_pages else None,
             )
 
-        takes_secrets = route.client_secrets is not None
-        kinds = any_operation, has_http, takes_secrets
+        takes_secrets, is_for_pages = route.client_secrets is not None, self._is_for_pages(route)
+        kinds = any_operation, has_http, takes_secrets, is_for_pages
         settings = tuple(route.carriers), route.allows_anonymous, *kinds
         return self.once("authenticate", settings, build)
+
+    def _is_for_pages(self, route: Route) -> bool:
+        """Whether a page of the console calls the operation: the playground those of models."""
+        if route.answer is not None:
+            return route.answer.is_for_pages
+        return self._has_playground and route.model is not None and route.websocket is None
 
     def bind_session(self, route: Route) -> list[Stage]:
         """Binds sessions to their client secrets, on routes that accept those."""

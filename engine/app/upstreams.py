@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from engine.config.config import Config
 from engine.credentials.interface.credential import OpenCredential
 from engine.exchange.services import Services
 from engine.upstream.client.client import Client
 from engine.upstream.metrics import address_collector
+from engine.upstream.model_states import model_states
 from engine.upstream.target import Upstream, connect
 
 
@@ -35,6 +37,7 @@ def upstreams_of(
         )
         if services.health is not None:
             services.health.details_of["upstreams"] = lambda: _details(upstreams)
+            services.health.model_states = partial(model_states, upstreams)
     return upstreams
 
 

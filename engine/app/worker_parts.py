@@ -11,6 +11,7 @@ from engine.app.plan_needs import is_guarded, is_metered
 from engine.app.stage_cache import StageCache
 from engine.app.upstreams import upstreams_of
 from engine.config.config import Config
+from engine.config.console import PLAYGROUND
 from engine.config.listed_models import listed_models
 from engine.config.models import Choice, Model, TargetConfig
 from engine.credentials.interface.credential import OpenCredential
@@ -153,7 +154,10 @@ def parts_of(
         sockets=ResponsesSockets(inside, services, sessions, partial(UpstreamSockets, refused)),
         metered=is_metered(plan),
         mirrors=Mirrors(),
-        shared=StageCache(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
+        shared=StageCache(
+            *(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
+            has_playground=config.console.serves(PLAYGROUND),
+        ),
         cors=Cors(origins),
         lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),

@@ -15,22 +15,24 @@ from engine.app.plan_needs import is_limited
 from engine.app.telemetry import WorkerTelemetry
 from engine.callers.revocation import RemovedTokens, TokenValidity
 from engine.config.config import Config
-from engine.config.default_prices import default_prices
+from engine.config.console import SIGN_IN
+from engine.config.default_prices import prices_of
 from engine.exchange.exchange import Observer
 from engine.exchange.services import (
     BatchStore,
     ClientSecretKeys,
     Lookup,
+    RecordedTokens,
     ResponseStore,
     Services,
     SignedTokens,
     UsageSums,
     Warn,
 )
+from engine.exchange.sign_in import SignIn
 from engine.plan.route import CannotConnect, Plan
 from engine.process.channel import Channel
 from engine.values.counters import Counters
-from engine.values.price import Prices
 
 if TYPE_CHECKING:
     from engine.callers.cache import TokenCache
@@ -80,9 +82,10 @@ def services_of(
     responses: ResponseStore | None = None
     batches: BatchStore | None = None
     usage_sums: UsageSums | None = None
+    recorded_tokens: RecordedTokens | None = None
     if config.stores.records is not None:
-        cache, responses, batches, usage_sums = _open_records(
-            config, config.stores.records, telemetry, recorder
+        cache, responses, batches, usage_sums, recorded_tokens = _open_records(
+            plan, config.stores.records, telemetry, recorder
         )
         tokens = cache
     begin: Observer | None = None
@@ -100,17 +103,20 @@ def services_of(
 
         client_secrets = open_keys(config.client_secrets, telemetry)
     counters = counters_of(config, telemetry) if is_limited(plan) else None
+    signed_tokens, sign_in = _of_issuers(plan)
     return Services(
         tokens=tokens,
         client_secrets=client_secrets,
-        signed_tokens=_signed_tokens(plan),
+        signed_tokens=signed_tokens,
+        sign_in=sign_in,
         responses=responses,
         batches=batches,
         usage_sums=usage_sums,
+        recorded_tokens=recorded_tokens,
         counters=counters,
         warn=_warn(config, counters, telemetry, recorder),
         allow_uncounted=config.stores.on_store_failure == "allow",
-        prices=Prices(config.prices, default_prices(config)),
+        prices=prices_of(config),
         currency=config.currency,
         token_validity=_token_validity(config, cache, ended),
         begin=begin,
@@ -156,8 +162,8 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
 
 
 def _open_records(
-    config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
-) -> tuple[TokenCache, ResponseStore, BatchStore, UsageSums]:
+    plan: Plan, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
+) -> tuple[TokenCache, ResponseStore, BatchStore, UsageSums, RecordedTokens]:
     """The lookup of tokens, stored responses, batches, sums; `telemetry` gets the ledger. Without a
     recorder, as in a trial and under another server, this process uses the database itself."""
     from engine.app import records
@@ -166,23 +172,31 @@ def _open_records(
         from engine.callers.records import RemoteRecords
 
         remote = RemoteRecords(recorder)
-        cache = records.open_records(config, telemetry, remote)
-        return cache, remote.responses, remote.batches, remote.sums
+        cache = records.open_records(plan, telemetry, remote)
+        return cache, remote.responses, remote.batches, remote.sums, remote.tokens
     from engine.app import database
 
-    shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
-    local = database.DatabaseRecords(config, url)
-    cache = records.open_records(config, telemetry, local, shipper)
-    return cache, local.responses, local.batches, local.sums
+    shipper = database.open_shipper(plan.config, url, telemetry) if telemetry.background else None
+    local = database.DatabaseRecords(plan.config, url)
+    cache = records.open_records(plan, telemetry, local, shipper)
+    return cache, local.responses, local.batches, local.sums, local.tokens
 
 
-def _signed_tokens(plan: Plan) -> SignedTokens | None:
-    """The bearers of other issuers' tokens; PyJWT is imported for them only."""
-    if not plan.config.jwt:
-        return None
-    from engine.app.bearers import bearers_of
+def _of_issuers(plan: Plan) -> tuple[SignedTokens | None, SignIn | None]:
+    """The bearers of other issuers' tokens, and the sign-in to the pages; PyJWT is imported for
+    them only."""
+    config = plan.config
+    if not config.jwt:
+        return None, None
+    from engine.app.bearers import bearers_of, key_sets_of
 
-    return bearers_of(plan, time.time)
+    key_sets = key_sets_of(config.jwt)
+    signed_tokens = bearers_of(plan, key_sets, time.time)
+    if not config.console.serves(SIGN_IN):
+        return signed_tokens, None
+    from engine.app.sign_in import sign_in_of
+
+    return signed_tokens, sign_in_of(plan, key_sets, time.time)
 
 
 def _token_validity(

@@ -11,7 +11,8 @@ from engine.exchange.record import RequestRecord
 from engine.metering.estimate import expected_usage
 from engine.values.counters import Limit, TakeResult
 from engine.values.limit_warning import LimitWarning
-from engine.values.price import Price, Prices
+from engine.values.price import Price
+from engine.values.prices import Prices
 from engine.values.quota import KINDS, QuotaRule
 from engine.values.usage import Usage
 
@@ -157,10 +158,11 @@ class LimitSet:
 
 
 def _price(exchange: Exchange, prices: Prices) -> Price | None:
-    """The price at the first target."""
-    model = exchange.model
+    """The price at the first target, for the caller's team."""
+    model, caller = exchange.model, exchange.caller
+    own = prices if caller is None else prices.of(caller.team)
     if not model.targets:
-        return prices.find(model.name)
+        return own.find(model.name)
     target = model.targets[0]
     entry, upstream_model = target.exact_entry or model.name, target.model or model.name
-    return prices.find(entry, target.upstream.name, upstream_model)
+    return own.find(entry, target.upstream.name, upstream_model)

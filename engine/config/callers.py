@@ -43,7 +43,8 @@ class JwtIssuer:
     in seconds. `require` are the claims that a token must have, with wildcards of their
     values. `claims` has the place of the claim for each field of a caller; `rights` is the caller
     of a token without these claims, its name is that before the claim's text. `revoked` are values
-    of `jti`. `sample` is a file with a token. `has_prefix`: the entry says how names begin.
+    of `jti`, `revoked_subjects` of `sub`. `sample` is a file with a token. `has_prefix`: the entry
+    says how names begin.
     """
 
     issuer: str
@@ -57,6 +58,7 @@ class JwtIssuer:
     claims: Mapping[str, ClaimPlace]
     rights: Caller
     revoked: frozenset[str]
+    revoked_subjects: frozenset[str]
     sample: FilePath | None
     warn_at: tuple[int, ...]
     has_prefix: bool
@@ -110,7 +112,7 @@ class JwtReader:
             self._error((*at, key), message, "remove one of both")
         jwks, discovery = values.get("jwks", ""), values.get("discovery", "")
         if not keys_of:
-            discovery = values["issuer"].rstrip("/") + _DISCOVERY
+            discovery = discovery_url(values["issuer"])
         file = self._folder / values["jwks_file"] if "jwks_file" in values else None
         self._check_file(file, (*at, "jwks_file"))
         self._check_keys(file, (*at, "jwks_file"))
@@ -139,6 +141,7 @@ class JwtReader:
             },
             rights=self._rights(values, at),
             revoked=frozenset(values.get("revoked", ())),
+            revoked_subjects=frozenset(values.get("revoked_subjects", ())),
             sample=sample,
             warn_at=percentages(values.get("warn_at", ())),
             has_prefix="prefix" in entry,
@@ -196,6 +199,11 @@ class JwtReader:
 
     def _error(self, at: Path, message: str, hint: str = "", code: str = "MW104") -> None:
         self._findings.error(self._source, at, code, message, hint)
+
+
+def discovery_url(issuer: str) -> str:
+    """Where the metadata of an issuer are (OpenID Connect Discovery 1.0, 4)."""
+    return issuer.rstrip("/") + _DISCOVERY
 
 
 def _texts(value: Any) -> tuple[str, ...]:

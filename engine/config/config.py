@@ -18,6 +18,7 @@ from engine.config.keys import default
 from engine.config.mcp import McpServer
 from engine.config.models import Model
 from engine.config.objects import Objects
+from engine.config.provider_catalog import SHIPPED, Catalog
 from engine.config.routes import Policy, RouteConfig
 from engine.config.server import Server
 from engine.config.specs import Spec
@@ -30,6 +31,7 @@ from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import Caller
 from engine.values.price import Price
+from engine.values.prices import TeamPriceList
 from engine.values.quota import TOKEN_FIELDS
 from engine.values.teams import NO_TEAMS, Teams
 
@@ -72,6 +74,9 @@ class Config:
     invalid: InvalidEntries = field(default_factory=InvalidEntries)
     stores: Stores = field(default_factory=Stores)
     prices: Mapping[str, Price] = field(default_factory=dict)
+    team_prices: Mapping[str, TeamPriceList] = field(
+        default_factory=dict, metadata={"key": "teams.*.prices"}
+    )
     currency: str = default("currency")
     console: Console = field(default_factory=Console)
     origins: tuple[str, ...] = field(default=(), metadata={"key": "cors.origins"})
@@ -82,6 +87,7 @@ class Config:
     objects: Objects = field(default_factory=Objects)
     webhooks: Mapping[str, Webhook] = field(default_factory=dict)
     tags: tuple[Tag, ...] = ()
+    catalog: Catalog = field(default=SHIPPED, metadata={"key": "providers"})
 
     def callers(self) -> Iterator[tuple[Caller, Path]]:
         """The callers of tokens, and for each issuer of others what its bearers may do, with the

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config.keys import default
+from engine.config.sign_in import SignInConfig, read_sign_in
+from engine.values.trees import Section
 
 FILES_PATH = "/console/page/"
 """The path under which the files of all pages are served."""
@@ -12,33 +14,66 @@ FILES_PATH = "/console/page/"
 
 @dataclass(frozen=True, slots=True)
 class ConsolePage:
-    """A page: its title in messages, its path, the paths of its data, and the key of `console:`
-    that switches it on."""
+    """A page: its title in messages, its label in links ("" without links to it), its path, the
+    paths of its data, and the key of `console:` that switches it on."""
 
     title: str
+    label: str
     path: str
     key: str
     data: tuple[str, ...] = ()
 
 
-HOME = ConsolePage("home page", "/", "enabled")
+HOME = ConsolePage("home page", "Home", "/", "enabled", ("/console/status.json",))
 PLAYGROUND = ConsolePage(
-    "playground", "/console/playground", "playground", data=("/console/models.json",)
+    title="playground",
+    label="Playground",
+    path="/console/playground",
+    key="playground",
+    data=("/console/models.json",),
 )
-TOOLS = ConsolePage("page of tools", "/console/tools", "tools", data=("/console/tools.json",))
-REFERENCE = ConsolePage("reference", "/docs", "docs", data=("/openapi.json",))
-PAGES = (HOME, PLAYGROUND, TOOLS, REFERENCE)
-"""Every page. `engine/console/pages.py` serves them; no document may use their paths."""
+TOOLS = ConsolePage(
+    title="page of tools",
+    label="Tools",
+    path="/console/tools",
+    key="tools",
+    data=("/console/tools.json",),
+)
+USAGE = ConsolePage(
+    title="page of usage",
+    label="Usage",
+    path="/console/usage",
+    key="usage",
+    data=("/console/usage.json",),
+)
+REFERENCE = ConsolePage("reference", "Reference", "/docs", "docs", ("/openapi.json",))
+CALLBACK_PATH = "/console/sign-in/callback"
+"""Where the provider sends people back to."""
+SIGN_IN = ConsolePage(
+    title="sign-in",
+    label="",
+    path="/console/sign-in",
+    key="sign_in",
+    data=(CALLBACK_PATH, "/console/session"),
+)
+SIGN_OUT_PATH = "/console/sign-out"
+"""The path to which a page posts to end the session."""
+PAGES = (HOME, PLAYGROUND, TOOLS, USAGE, REFERENCE, SIGN_IN)
+"""Every page, in the order of links. `engine/console/pages.py` serves them; no document may use
+their paths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """The pages that are served; the home page whenever the console is `enabled`."""
+    """The pages that are served; the home page whenever the console is `enabled`. `sign_in` is None
+    where people use the pages with tokens only."""
 
     enabled: bool = default("console.enabled")
     playground: bool = default("console.playground")
     tools: bool = default("console.tools")
+    usage: bool = default("console.usage")
     docs: bool = default("console.docs")
+    sign_in: SignInConfig | None = None
 
     def serves(self, page: ConsolePage) -> bool:
         """Whether the page is switched on."""
@@ -50,3 +85,10 @@ class Console:
             if path in (page.path, *page.data):
                 return page.title
         return "page files" if self.enabled and path.startswith(FILES_PATH) else ""
+
+
+def read_console(section: Section) -> Console:
+    """`console:`."""
+    sign_in = section.get("sign_in")
+    values = {key: value for key, value in section.items() if key != "sign_in"}
+    return Console(**values, sign_in=None if sign_in is None else read_sign_in(sign_in))

@@ -18,7 +18,7 @@ from engine.config import duration_bounds, keys, schema_check
 from engine.config.callers import JwtReader
 from engine.config.client_secrets import read_client_secrets
 from engine.config.config import Config, InvalidEntries
-from engine.config.console import Console
+from engine.config.console import read_console
 from engine.config.include import join_includes
 from engine.config.joined_document import TAGS, JoinedDocument, joined_document
 from engine.config.literal_secrets import add_masked
@@ -26,12 +26,14 @@ from engine.config.mcp import read_mcp
 from engine.config.models import TargetReader, read_model
 from engine.config.objects import read_objects
 from engine.config.overlays import apply_overlays, refuse_tags
+from engine.config.provider_catalog import read_catalog
 from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
 from engine.config.server import read_server
 from engine.config.specs import read_spec
 from engine.config.stores import read_stores
 from engine.config.tags import read_tags
+from engine.config.team_prices import read_team_prices
 from engine.config.teams import TeamReader
 from engine.config.telemetry import check_listen, read_telemetry
 from engine.config.tokens import TokenReader
@@ -244,8 +246,9 @@ def _config(
         invalid=invalid,
         stores=read_stores(values.get("stores", {}), folder, source, findings),
         prices={n: price_of(v, CONFIG) for n, v in values.get("prices", {}).items()},
+        team_prices=read_team_prices(values.get("teams", {}), source, findings),
         currency=values["currency"],
-        console=Console(**values.get("console", {})),
+        console=read_console(values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
         telemetry=telemetry,
         objects=read_objects(
@@ -254,5 +257,6 @@ def _config(
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
         client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
         tags=read_tags(values.get("tags", {}), source, findings),
+        catalog=read_catalog(values.get("providers", {}), folder, findings),
         webhooks={n: read_webhook(n, v) for n, v in values.get("webhooks", {}).items()},
     )

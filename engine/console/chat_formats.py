@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from engine import dialects
 from engine.config.config import Config
-from engine.config.default_prices import default_prices
-from engine.config.listed_models import ListedModel, listed_models
+from engine.config.default_prices import prices_of
+from engine.config.listed_models import ListedModel, listed_model, listed_models
 from engine.config.model_operations import ModelOperations
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.plan.route import Plan, Route
-from engine.values.price import Price, Prices
+from engine.values.price import Price
+from engine.values.prices import Prices
 from engine.values.trees import Json
 
 _ATTO_PER_MILLION = 10**12
@@ -81,19 +82,22 @@ def _path(route: Route) -> str:
 @dataclass(frozen=True, slots=True)
 class _CallFormats:
     """How the models of a group can be called: the names of their formats, of those in which
-    requests are translated for at least one target, and of their other operations."""
+    requests are translated for at least one target, and of their other operations; and the tasks of
+    all their operations."""
 
     formats: list[str]
     translated: list[str]
     operations: list[str]
+    tasks: list[str]
 
 
 def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[Json]:
-    """Every model and wildcard, and the models of the providers behind wildcards, with its formats,
-    those in which requests are translated for at least one target, its other operations and its
-    price for a million tokens, if it has one. Models with the same operations share their lists."""
+    """Every model and wildcard, and the models of the providers behind wildcards, with the
+    entry of `models` that serves it, its tasks, its formats, those in which requests are translated
+    for at least one target, its other operations, and, as far as they are known, the media of its
+    input and its price for a million tokens. Models with the same operations share their lists."""
     chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
-    prices = Prices(plan.config.prices, default_prices(plan.config))
+    prices = prices_of(plan.config)
     operations = plan.model_operations()
     groups: dict[tuple[int, tuple[str, ...] | None], _CallFormats] = {}
     entries = []
@@ -106,10 +110,14 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[Json]:
         entry: Json = {
             "id": model.name,
             "title": model.title,
+            "entry": model.entry.name,
+            "tasks": group.tasks,
             "formats": group.formats,
             "translated": group.translated,
             "operations": group.operations,
         }
+        if model.input is not None:
+            entry["input"] = model.input
         price = None if "*" in model.name else _price(model, prices)
         if price is not None:
             entry["price"] = {
@@ -141,6 +149,7 @@ def _call_formats(
         [form.name for form in model_formats],
         translated,
         [name for name in by_id if name not in chat_operations],
+        sorted({operation.task for operation in by_id.values()} - {""}),
     )
 
 
@@ -155,7 +164,7 @@ def _all_models(config: Config, operations: ModelOperations) -> Iterator[ListedM
     """The models and wildcards of the config, then the models that only providers name and that
     can be called."""
     for name, entry in config.models.items():
-        yield ListedModel(name, entry)
+        yield ListedModel(name, entry) if "*" in name else listed_model(name, entry, config)
     for model in listed_models(config).values():
         if model.provider_model is not None and model.operations(operations):
             yield model

@@ -7,25 +7,19 @@ from functools import lru_cache
 from html import escape
 
 from engine import dialects
+from engine.config.console import HOME
 from engine.console.agent_settings import agent_cards
 from engine.console.asset import Asset, respond
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import snippets
+from engine.console.model_table import model_table
+from engine.console.navigation import header
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan
 from engine.values.trees import Json
 
 _MAX_BASES = 32
-_MARK = "*"
-_LEGEND = f"""
-<p class="muted">{_MARK} Requests in this format are translated for the model.</p>"""
-_MAX_OPERATIONS = 4
-"""The most operations shown of a model."""
-
-_MAX_MODELS = 200
-"""The most models in the table; `/v1/models` and the playground have all."""
-
 _AGENTS = """<section aria-labelledby="agents">
 <h2 id="agents">Agents and SDKs</h2>
 <p class="muted">What each needs to use this address. The settings read the token from the variable
@@ -45,6 +39,7 @@ _HEAD = """<!doctype html>
 <link rel="stylesheet" href="console/page/home.css">
 <script src="console/page/theme.js"></script>
 <script type="module" src="console/page/home.js"></script>
+<script type="module" src="console/page/models.js"></script>
 </head>
 """
 
@@ -75,7 +70,7 @@ def _page(plan: Plan, base: str, formats: Sequence[RoutedFormat], entries: list[
     no_formats = "<p>No chat format is routed here. The reference lists the operations.</p>"
     return f"""{_HEAD}<body>
 <a class="skip" href="#main">Skip to content</a>
-{_header(plan)}
+{header(plan, HOME)}
 <main id="main">
 <section class="hero">
 <h1>One address, every model</h1>
@@ -93,28 +88,13 @@ API key.</p>
 </section>
 {_AGENTS.format(agents) if agents else ""}<section aria-labelledby="models">
 <h2 id="models">Models</h2>
-{_models(plan, formats, entries)}
+{model_table(plan, formats, entries)}
 </section>
 </main>
 <footer class="foot">Served by Modelway</footer>
 </body>
 </html>
 """
-
-
-def _header(plan: Plan) -> str:
-    links = ['<a href="./" aria-current="page">Home</a>']
-    if plan.config.console.playground:
-        links.append('<a href="console/playground">Playground</a>')
-    if plan.config.console.tools and plan.config.mcp:
-        links.append('<a href="console/tools">Tools</a>')
-    if plan.config.console.docs:
-        links.append('<a href="docs">Reference</a>')
-    return f"""<header class="bar">
-<a class="brand" href="./"><img src="console/page/mark.svg" alt="" width="24" height="24">
-<span>Modelway</span></a>
-<nav aria-label="Pages">{"".join(links)}</nav>
-</header>"""
 
 
 def _buttons(plan: Plan) -> str:
@@ -160,44 +140,3 @@ def _example_model(format_name: str, entries: list[Json]) -> str:
     candidates = [m for m in entries if format_name in m["formats"] and "*" not in m["id"]]
     candidates.sort(key=lambda entry: format_name in entry["translated"])
     return str(candidates[0]["id"]) if candidates else "MODEL"
-
-
-def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[Json]) -> str:
-    if not entries:
-        return '<p class="muted">No models are configured.</p>'
-    titles = {routed.name: routed.title for routed in formats}
-    priced = any("price" in model for model in entries)
-    currency = escape(plan.config.currency)
-    prices = f'<th scope="col" class="number">{currency} per million tokens in / out</th>'
-    rows = "".join(_row(model, titles, priced) for model in entries[:_MAX_MODELS])
-    omitted = len(entries) - _MAX_MODELS
-    note = f'\n<p class="muted">And {omitted} more.</p>' if omitted > 0 else ""
-    legend = _LEGEND if any(model["translated"] for model in entries) else ""
-    return f"""<div class="scroll" tabindex="0" role="region" aria-label="List of models"><table>
-<thead><tr><th scope="col">Model</th><th scope="col">Formats</th>
-{prices if priced else ""}</tr></thead>
-<tbody>{rows}</tbody></table></div>{note}{legend}"""
-
-
-def _row(model: Json, titles: dict[str, str], priced: bool) -> str:
-    chips = "".join(
-        f'<span class="chip">{escape(titles[name])}{_MARK * (name in model["translated"])}</span>'
-        for name in model["formats"]
-    )
-    chips = chips or _operations(model["operations"])
-    title = model["title"] if model["title"] != model["id"] else ""
-    price = model.get("price")
-    prices = f"{price['input']:g} / {price['output']:g}" if price else "&ndash;"
-    cell = f'<td class="number">{prices}</td>' if priced else ""
-    subtitle = f' <span class="muted">{escape(title)}</span>' if title else ""
-    return (
-        f'<tr><th scope="row"><code>{escape(model["id"])}</code>{subtitle}</th>'
-        f"<td>{chips}</td>{cell}</tr>"
-    )
-
-
-def _operations(names: Sequence[str]) -> str:
-    """The operations of a model without a chat format."""
-    names_html = ", ".join(f"<code>{escape(name)}</code>" for name in names[:_MAX_OPERATIONS])
-    more = f" and {len(names) - _MAX_OPERATIONS} more" if len(names) > _MAX_OPERATIONS else ""
-    return f"{names_html}{more}"

@@ -7,54 +7,78 @@ To add a page: put its HTML, CSS and JavaScript into `page/`, its title and path
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from engine.config.console import FILES_PATH, HOME, PAGES, PLAYGROUND, REFERENCE, TOOLS, ConsolePage
+from engine.config.console import (
+    FILES_PATH,
+    HOME,
+    PAGES,
+    PLAYGROUND,
+    REFERENCE,
+    SIGN_IN,
+    SIGN_OUT_PATH,
+    TOOLS,
+    USAGE,
+    ConsolePage,
+)
+from engine.console import sign_in
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
+from engine.console.model_status import model_status
+from engine.console.navigation import is_served, with_navigation
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
 from engine.console.tools_api import servers
+from engine.console.usage_api import access
 from engine.exchange.exchange import Handler
 from engine.exchange.services import Services
 from engine.plan.route import Plan
 
 FILES = Path(__file__).resolve().parent / "page"
-_SHARED_FILES = (FILES / "style.css", FILES / "theme.js", FILES / "mark.svg")
+_SHARED_FILES = tuple(
+    FILES / name for name in ("style.css", "theme.js", "session.js", "token.js", "mark.svg")
+)
 
-PathHandler = tuple[str, Handler]
+_READ = ("GET", "HEAD")
 Build = Callable[[Plan, Services], Handler]
+
+
+class PathHandler(NamedTuple):
+    """A path of the console, its handler, and the methods that it has."""
+
+    path: str
+    handler: Handler
+    methods: tuple[str, ...] = _READ
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageContent:
     """The content of a page: the file `html`, or what the handler of `build` returns.
 
-    `files` are loaded by the page. `data` builds a handler for each of its paths of data. `links`
-    are removed from the HTML of the other pages while this page is switched off.
+    `files` are loaded by the page. `data` builds a handler for each of its paths of data. `methods`
+    are those of its paths, and `posts` has the handlers of POST by path.
     """
 
     html: str = ""
     build: Build | None = None
     files: tuple[Path, ...] = ()
     data: tuple[Build, ...] = ()
-    links: tuple[bytes, ...] = ()
+    methods: tuple[str, ...] = _READ
+    posts: Mapping[str, Build] = field(default_factory=dict)
 
 
 CONTENTS: Mapping[ConsolePage, PageContent] = {
     HOME: PageContent(
         build=lambda plan, services: home(plan),
-        files=(FILES / "home.css", FILES / "home.js"),
+        files=(FILES / "home.css", FILES / "home.js", FILES / "models.js"),
+        data=(lambda plan, services: model_status(services),),
     ),
     PLAYGROUND: PageContent(
         html="playground.html",
         files=(FILES / "playground.css", *sorted((FILES / "playground").glob("*.js"))),
         data=(listing,),
-        links=(
-            b'<a href="console/playground">Playground</a>',
-            b'<a href="playground">Playground</a>',
-        ),
     ),
     TOOLS: PageContent(
         html="tools.html",
@@ -64,7 +88,16 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
             *(FILES / "playground" / f"{name}.js" for name in ("call", "dom", "problem", "sse")),
         ),
         data=(servers,),
-        links=(b'<a href="console/tools">Tools</a>', b'<a href="tools">Tools</a>'),
+    ),
+    USAGE: PageContent(
+        html="usage.html",
+        files=(
+            *(FILES / name for name in ("data.css", "usage.css")),
+            *sorted((FILES / "data").glob("*.js")),
+            *sorted((FILES / "usage").glob("*.js")),
+            *(FILES / "playground" / f"{name}.js" for name in ("call", "dom", "problem", "sse")),
+        ),
+        data=(access,),
     ),
     REFERENCE: PageContent(
         html="docs.html",
@@ -73,41 +106,40 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
             *(SWAGGER_UI / name for name in ("swagger-ui.css", "swagger-ui-bundle.js")),
         ),
         data=(lambda plan, services: document(plan),),
-        links=(b'<a href="../docs">Reference</a>',),
+    ),
+    SIGN_IN: PageContent(
+        build=sign_in.begin,
+        data=(sign_in.finish, sign_in.session),
+        methods=("GET",),  # what begins and ends a sign-in is no HEAD
+        posts={SIGN_OUT_PATH: sign_in.sign_out},
     ),
 }
 
 
 def pages(plan: Plan, services: Services) -> list[PathHandler]:
-    """The paths of the console with their handlers, for GET and HEAD."""
+    """The paths of the console with their handlers."""
     enabled = [page for page in PAGES if is_served(page, plan)]
-    dead_links = [link for page in PAGES if page not in enabled for link in CONTENTS[page].links]
     handlers: list[PathHandler] = []
     files = set(_SHARED_FILES) if enabled else set()
     for page in enabled:
         content = CONTENTS[page]
         if content.build is not None:
-            handlers.append((page.path, content.build(plan, services)))
+            handler = content.build(plan, services)
         else:
-            handlers.append((page.path, fixed(_without(dead_links, FILES / content.html))))
+            handler = fixed(_with_navigation(plan, page))
+        handlers.append(PathHandler(page.path, handler, content.methods))
         for path, build_data in zip(page.data, content.data, strict=True):
-            handlers.append((path, build_data(plan, services)))
+            handlers.append(PathHandler(path, build_data(plan, services), content.methods))
+        for path, build in content.posts.items():
+            handlers.append(PathHandler(path, build(plan, services), ("POST",)))
         files.update(content.files)
-    return handlers + [(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
+    return handlers + [PathHandler(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
 
 
-def is_served(page: ConsolePage, plan: Plan) -> bool:
-    """Whether a page is switched on, and has something to show."""
-    return plan.config.console.serves(page) and (page is not TOOLS or bool(plan.config.mcp))
-
-
-def _without(links: list[bytes], html: Path) -> Asset:
-    """An HTML file without these links."""
-    asset = read(html)
-    content = asset.content
-    for link in links:
-        content = content.replace(link, b"")
-    return Asset(content, asset.media_type)
+def _with_navigation(plan: Plan, page: ConsolePage) -> Asset:
+    """The HTML file of a page with what all pages share."""
+    asset = read(FILES / CONTENTS[page].html)
+    return Asset(with_navigation(asset.content, plan, page), asset.media_type)
 
 
 def _name(path: Path) -> str:

@@ -23,13 +23,17 @@ from engine.values.caller import Caller
 from engine.values.trees import Json
 
 _HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
+_PRIVATE = ("entry", "operations", "tasks")
+"""What the playground does not need of a model."""
 _MAX_CACHE_BYTES = 16_000_000
 
 
 def listing(plan: Plan, services: Services) -> Handler:
     """A handler that lists the models and formats that the token may use; 401 for an invalid
     token."""
-    stages = [authenticate([BEARER], False, services, any_operation=True)]
+    stages = [
+        authenticate(*([BEARER], False, services), any_operation=True, sign_in=services.sign_in)
+    ]
     return compose(stages, last=_list(plan, plan.config.server))
 
 
@@ -91,7 +95,7 @@ def _usable_model(entry: Json, names: Collection[str]) -> Json:
     translated = [name for name in entry["translated"] if name in names]
     native = [name for name in callable_formats if name not in translated]
     return {
-        **{key: value for key, value in entry.items() if key != "operations"},
+        **{key: value for key, value in entry.items() if key not in _PRIVATE},
         "formats": [*native, *translated],
         "translated": translated,
     }

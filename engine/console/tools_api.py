@@ -25,4 +25,7 @@ def servers(plan: Plan, services: Services) -> Handler:
         token = {"name": caller.name, "expires": caller.expires}
         return Response(200, [*_HEADERS], orjson.dumps({"token": token, "servers": entries}))
 
-    return compose([authenticate([BEARER], False, services, any_operation=True)], last=handle)
+    return compose(
+        [authenticate(*([BEARER], False, services), any_operation=True, sign_in=services.sign_in)],
+        last=handle,
+    )

@@ -13,17 +13,14 @@ from engine.values.trees import Json
 PREFIX = "ek_"
 """How a client secret begins; the vendor's SDKs for browsers refuse others."""
 
-NAME = "auth_tokens/"
-"""What clients of Google's API have in front of a secret; they refuse others."""
-
 MAX_SECRET = 6000
 """Characters of a secret at most: it travels in a header, of which proxies accept 8 KB."""
 
 
 class ClientSecret(NamedTuple):
     """What a client secret says: the digest of the `token` that it was made from, when it `expires`
-    (Unix seconds), and the `model` ("" for any) and `session` settings that it is for. `id` is
-    random."""
+    (Unix seconds), and the `model` ("" for any) and `session` settings that it is for. No other
+    secret has its `id`."""
 
     token: str
     expires: float

@@ -126,7 +126,8 @@ class RequestRecord:
 
     `usage` includes that of the `unused` answers, and `cost` what they cost.
     `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
-    `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`).
+    `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`); `margin`
+    is what it exceeds the vendor's cost by, because the caller's team has prices of its own.
     """
 
     time: float = 0.0
@@ -155,6 +156,7 @@ class RequestRecord:
     estimate: Usage
     usage: Usage
     cost: int = 0
+    margin: int = 0
     price_source: str = ""
     unused: tuple[UnusedAnswer, ...] = ()
     traffic: Traffic | None = None

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.exchange import Observer
+from engine.exchange.sign_in import SignIn
 from engine.exchange.turns import Turns
 from engine.values.admission import AdmissionQueues
 from engine.values.bounded_names import NameTables
@@ -20,7 +21,7 @@ from engine.values.counters import Counters
 from engine.values.limit_warning import LimitWarning
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.metric import Collector
-from engine.values.price import Prices
+from engine.values.prices import Prices
 from engine.values.token_bucket import GuessLimit
 
 log = logging.getLogger("modelway")
@@ -107,8 +108,23 @@ class BatchStore(Protocol):
 class UsageSums(Protocol):
     """The sums of the ledger (`stores.database.caller_sums`, in the recorder)."""
 
-    def sums(self, token: str, team: str, since: float, until: float, /) -> dict[str, Any]:
-        """`days` and `models` of a token or a team. Raises DatabaseError."""
+    def sums(
+        self, by: str, token: str, team: str, since: float, until: float, /
+    ) -> list[dict[str, Any]]:
+        """The rows of a token or a team, one for each value of `by`. Raises DatabaseError."""
+        ...
+
+    def requests(self, token: str, after: str, limit: int, /) -> list[dict[str, Any]] | None:
+        """The last requests of a token, those after the one of that id; None if the token has none
+        of that id. Raises DatabaseError."""
+        ...
+
+
+class RecordedTokens(Protocol):
+    """The tokens in the database (`stores.database.tokens.TokenList`, in the recorder)."""
+
+    def first_to_expire(self, limit: int, /) -> Sequence[Caller]:
+        """The callers of so many valid tokens, those that expire first. Raises DatabaseError."""
         ...
 
 
@@ -135,8 +151,18 @@ class HealthCheck(Protocol):
         """Probe the store, unless the last probe is recent."""
 
 
+class ModelStates(Protocol):
+    """Says which models work (`engine.upstream.model_states`)."""
+
+    def __call__(self) -> Mapping[str, str]:
+        """`healthy` or `degraded` for the entries of `models` that the worker knows."""
+        ...
+
+
 class WorkerHealth(Protocol):
     """Whether the worker can serve (see `telemetry/health.py`)."""
+
+    model_states: ModelStates
 
     @property
     def checks(self) -> Mapping[str, HealthCheck]:
@@ -200,11 +226,12 @@ class Services:
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
-    `client_secrets` seals and opens client secrets, None without keys. `guard_calls` asks the
+    `sign_in` signs people in to the pages, None where they use tokens only. `client_secrets` seals
+    and opens client secrets, None without keys. `guard_calls` asks the
     webhooks of guards.
 
-    `responses` keeps stored responses, `batches` what is known of batches, and `usage_sums` reads
-    the ledger, None without a database.
+    `responses` keeps stored responses, `batches` what is known of batches, `usage_sums` reads
+    the ledger, and `recorded_tokens` lists the tokens of the database, None without one.
 
     `token_validity` says which tokens of open requests are no longer valid; None if those requests
     go on.
@@ -219,6 +246,7 @@ class Services:
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
     signed_tokens: SignedTokens | None = None
+    sign_in: SignIn | None = None
     guesses: GuessLimit = field(default_factory=GuessLimit)
     names: NameTables = field(default_factory=NameTables)
     clock: Callable[[], float] = time.time
@@ -227,6 +255,7 @@ class Services:
     responses: ResponseStore | None = None
     batches: BatchStore | None = None
     usage_sums: UsageSums | None = None
+    recorded_tokens: RecordedTokens | None = None
     counters: Counters | None = None
     warn: Warn = field(default=lambda warning: None)
     allow_uncounted: bool = True

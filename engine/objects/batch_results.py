@@ -96,7 +96,10 @@ class ResultCounter:
             usage = meter.usage_of(result.answer)
         usage = usage or NO_USAGE
         vendor_name, model = self._names(vendor_model)
-        price = services.prices.find(model, self.holder.upstream, vendor_name)
+        names = model, self.holder.upstream, vendor_name
+        vendors, price = services.prices.find(*names), services.prices.of(row.team).find(*names)
+        vendor_cost = 0 if vendors is None else vendors.batch_cost(usage)
+        cost = 0 if price is None else price.batch_cost(usage)
         counts = {name: getattr(usage, name) for name in Usage.__slots__}
         return Entry(
             f"batch_{key.hex()}",
@@ -109,7 +112,8 @@ class ResultCounter:
             result.status,
             str(Outcome.of_status(result.status)),
             **counts,
-            cost=0 if price is None else price.batch_cost(usage),
+            cost=cost,
+            margin=cost - vendor_cost,
             currency=services.currency,
             bytes_out=size,
             attempts=1,

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from engine.config.config import Config
-from engine.config.default_prices import default_prices
+from engine.config.default_prices import prices_of
 from engine.config.models import Choice, TargetConfig
 from engine.plan.route import Route, ServedConfig
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.request_locations import LOCATION_KINDS, Presence, find_location, unnamed
 from engine.upstream import choose
-from engine.values.price import Prices
+from engine.values.prices import Prices
 
 
 def check_choices(served: ServedConfig, findings: Findings) -> None:
     """Note strategies that need a value which requests do not have, or a price that is missing."""
     config, operations = served.config, served.operations
-    prices = Prices(config.prices, default_prices(config))
+    prices = prices_of(config)
     by_id = {route.operation.id: route for route in served.routes}
     groups: dict[int, list[Route]] = {}  # thousands of models may have the same operations
     for name, model in config.models.items():

@@ -46,6 +46,7 @@ from engine.plan.route import (
     model_operations,
 )
 from engine.plan.rule_checks import check_rules
+from engine.plan.sign_in_checks import check_sign_in
 from engine.plan.tokenizers import load_tokenizers
 from engine.plan.tool_checks import check_changes
 from engine.plan.tool_servers import check_servers, tool_upstreams
@@ -116,6 +117,7 @@ def _plan(
     check_objects(config, specifications, findings)
     check_admission(config, routes, findings)
     check_client_secrets(config, routes, findings)
+    check_sign_in(config, routes, findings)
     check_deny(routes, config, specifications, findings)
     check_guards(routes, config, findings)
     models = (route.by_model for route in routes if route.model is not None)

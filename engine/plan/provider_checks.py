@@ -29,7 +29,7 @@ def check_providers(config: Config, findings: Findings) -> None:
     it, and each upstream whose provider's file is older than MAX_AGE. The model is an info, as it
     may be newer; a warning if its name is misspelt or is that of another vendor's model."""
     used = {
-        name: providers.read(upstream.provider)
+        name: config.catalog.read(upstream.provider)
         for name, upstream in config.upstreams.items()
         if upstream.provider
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.edge.gateway_origin import SameOrigin
@@ -11,6 +12,7 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.services import ClientSecretKeys, Services
+from engine.exchange.sign_in import SignIn
 from engine.spec.security import Carrier
 from engine.stages.carriers import (
     challenge_of,
@@ -36,10 +38,12 @@ def authenticate(
     has_http: bool = False,
     same_origin: SameOrigin | None = None,
     client_secrets: ClientSecretKeys | None = None,
+    sign_in: SignIn | None = None,
 ) -> Stage:
     """A stage that sets `exchange.caller`: by the token of the request or, for one from inside of
     this process, by its connection. A secret that one of the `client_secrets` has sealed stands for
-    the token that it was made from. The contents of all `carriers` are removed from the request, so
+    the token that it was made from; without a secret, the session of a page that `sign_in` knows
+    does. The contents of all `carriers` are removed from the request, so
     that no token is forwarded or logged; on an `anonymous` route that is all.
 
     Raises GatewayError 401 without a valid token; 429 for an unknown token from an address that has
@@ -54,6 +58,7 @@ def authenticate(
     not_allowed = _no_socket if has_http else _not_allowed
     places, challenge = places_text(carriers), challenge_of(carriers)
     read_secrets = secrets_reader(carriers, same_origin or SameOrigin())
+    find_caller = _caller if sign_in is None else partial(_caller_or_session, sign_in)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         internal = exchange.connection.internal
@@ -66,7 +71,7 @@ def authenticate(
                     secrets, client_secrets, challenge, exchange, services
                 )
             if caller is None:
-                caller = _caller(secrets, places, challenge, exchange, services)
+                caller = find_caller(secrets, places, challenge, exchange, services)
         else:
             remove_secrets(exchange)
             caller = _internal_caller(internal, places, challenge, exchange, services)
@@ -133,6 +138,29 @@ def _caller(
     else:
         message = f"The request has no token. Send it as {places}."
     raise GatewayError(401, "invalid_api_key", message, headers=challenge)
+
+
+def _caller_or_session(
+    sign_in: SignIn,
+    secrets: Sequence[str],
+    places: str,
+    challenge: Headers,
+    exchange: Exchange,
+    services: Services,
+) -> Caller:
+    """The caller of a request's token; without one, that of the session of its page."""
+    if secrets:
+        return _caller(secrets, places, challenge, exchange, services)
+    try:
+        session = sign_in.caller(exchange.environ)
+    except TokenRefused as error:
+        raise GatewayError(401, "invalid_session", str(error), headers=challenge) from error
+    if session is None:
+        return _caller(secrets, places, challenge, exchange, services)
+    caller, exchange.token = session
+    exchange.environ = environ = dict(exchange.environ)
+    del environ["HTTP_COOKIE"]
+    return caller
 
 
 def _no_keys() -> GatewayError:

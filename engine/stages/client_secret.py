@@ -7,9 +7,9 @@ from functools import partial
 
 import orjson
 
-from engine.dialects.interface.client_secrets import ClientSecretFormat
+from engine.dialects.interface.client_secrets import NAME, ClientSecretFormat
 from engine.exchange.body import Body, ReceivedBody
-from engine.exchange.client_secret import NAME, PREFIX, ClientSecret
+from engine.exchange.client_secret import PREFIX, ClientSecret
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.services import ClientSecretKeys, Services

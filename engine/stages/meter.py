@@ -23,6 +23,7 @@ from engine.relay.sse import Cleaner
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.events import LONG_EVENT, count_events
 from engine.values.media_types import essence
+from engine.values.prices import Prices
 from engine.values.usage import NO_USAGE, Takes, Usage
 
 
@@ -48,11 +49,11 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             _charge_without_response(exchange, metered, services)
             raise
         except GatewayError:
-            _charge_unused(exchange.record, services)
+            _charge_unused(exchange, services)
             raise
         usage_meter = dialect.meter if metered and response.status < 400 else None
         if usage_meter is None:
-            _charge_unused(exchange.record, services)
+            _charge_unused(exchange, services)
         _read_usage(exchange, response, usage_meter, usage_option, services)
         return response
 
@@ -135,24 +136,47 @@ def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
     if exchange.metering.cache_counted_twice and usage.source == "upstream":
         usage = usage.without_cache_twice()
     record.usage = usage
-    price = services.prices.find(
-        record.model or exchange.model.name, record.upstream, record.upstream_model
-    )
+    names = record.model or exchange.model.name, record.upstream, record.upstream_model
+    price = services.prices.find(*names)
     if price is not None:
         record.cost = price.cost(usage)
         record.price_source = price.source
+    if services.prices.by_team:
+        _charge_team(exchange, services.prices, names, usage)
     if record.unused:
-        _charge_unused(record, services)
+        _charge_unused(exchange, services)
 
 
-def _charge_unused(record: RequestRecord, services: Services) -> None:
+def _charge_unused(exchange: Exchange, services: Services) -> None:
     """Add what the answers that the caller did not get have used, at their prices."""
+    record = exchange.record
     for unused in record.unused:
         record.usage += unused.usage
-        price = services.prices.find(unused.model, unused.upstream, unused.upstream_model)
+        names = unused.model, unused.upstream, unused.upstream_model
+        source = record.price_source
+        price = services.prices.find(*names)
         if price is not None:
             record.cost += price.cost(unused.usage)
-            record.price_source = record.price_source or price.source
+            record.price_source = price.source
+        if services.prices.by_team:
+            _charge_team(exchange, services.prices, names, unused.usage)
+        record.price_source = source or record.price_source
+
+
+def _charge_team(
+    exchange: Exchange, prices: Prices, names: tuple[str, str, str], usage: Usage
+) -> None:
+    """Replace the vendor's cost of a usage, which is in the record, by that for the caller's
+    team. `names` are those of the model, the upstream and its model."""
+    record, caller = exchange.record, exchange.caller
+    own = None if caller is None else prices.by_team.get(caller.team)
+    price = None if own is None else own.find(*names)
+    if price is not None:
+        vendors = prices.find(*names)
+        margin = price.cost(usage) - (0 if vendors is None else vendors.cost(usage))
+        record.cost += margin
+        record.margin += margin
+        record.price_source = price.source
 
 
 def _charge_without_response(exchange: Exchange, metered: bool, services: Services) -> None:

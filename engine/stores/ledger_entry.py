@@ -19,6 +19,8 @@ class Entry(NamedTuple):
 
     `time` is when the request arrived (Unix seconds), `duration` and `first_byte` are seconds,
     `cost` is in nano-units of `currency`, at the price from `price` (see `values/price.py`).
+    `margin` is the part of it that the vendor does not charge, because the team has prices of its
+    own; it may be negative. `cost - margin` is the vendor's cost.
     `outcome` is one of `Outcome`, or CANCELLED for an attempt that is no request of its own;
     `source` is the counter of the tokens (see `values/usage.py`). `client` and `client_version` are
     the program that sent the request, `session` the session that it names. `tags` is a text of
@@ -69,6 +71,7 @@ class Entry(NamedTuple):
     session: str = ""
     via: str = ""
     tags: str = ""
+    margin: int = 0
 
 
 TYPES = get_type_hints(Entry)
@@ -119,6 +122,7 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             session_of(exchange),
             record.via,
             "",
+            record.margin,
         )
     )
 

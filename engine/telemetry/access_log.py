@@ -33,7 +33,7 @@ FIELDS = (
     *("operation", "model", "model_served", "upstream", "target", "attempts"),
     *("status", "outcome", "code", "limit", "bytes_in", "bytes_out"),
     *("first_byte", "duration", "own", "queue", "stream", "usage", "cost", "currency", "websocket"),
-    *("via", "mcp", "guard"),
+    *("vendor_cost", "via", "mcp", "guard"),
 )
 """The fields of a line, in their default order."""
 
@@ -190,6 +190,8 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         "cost": record.cost / 1e9,
         "currency": currency,
     }
+    if record.margin:
+        row["vendor_cost"] = (record.cost - record.margin) / 1e9
     if record.queue_time:
         row["queue"] = _round(record.queue_time)
     if exchange.record.traffic is not None:

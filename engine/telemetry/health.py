@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.services import WorkerHealth
+from engine.exchange.services import ModelStates, WorkerHealth
 from engine.values.client_address import Network, caller_address, within
 from engine.values.errors import GatewayError
 
@@ -85,13 +85,15 @@ class ConfigStatus:
 @dataclass(slots=True)
 class Health:
     """The health of one worker. `checks` are its stores by name; `stopping` is true once the worker
-    shuts down. `details_of` has functions that return other details for operators, by name."""
+    shuts down. `details_of` has functions that return other details for operators, by name;
+    `model_states` returns what callers may know: `healthy` or `degraded` by entry of `models`."""
 
     config: ConfigStatus = field(default_factory=ConfigStatus)
     checks: dict[str, StoreCheck] = field(default_factory=dict)
     stopping: bool = False
     version: str = ""
     details_of: dict[str, Callable[[], object]] = field(default_factory=dict)
+    model_states: ModelStates = dict
 
     def stop(self) -> None:
         """The worker shuts down."""
@@ -138,12 +140,7 @@ def pages(
     `unix_socket`, so do callers without an address: those of the pages' own Unix socket.
     """
 
-    def is_trusted(exchange: Exchange) -> bool:
-        # A proxied request is external unless its proxy is trusted.
-        if not proxies and any(header in exchange.environ for header in _FORWARDED):
-            return False
-        address = caller_address(exchange.environ, proxies)
-        return within(address, allowed) or (unix_socket and not address)
+    is_trusted = trust(allowed, proxies, unix_socket=unix_socket)
 
     def liveness(exchange: Exchange) -> Response:
         return Response(200, list(_TEXT), b"ok\n")
@@ -159,15 +156,39 @@ def pages(
 
     handlers: dict[str, Handler] = {"/healthz": liveness, "/readyz": readiness}
     if page is not None and metrics:
-        handlers[metrics] = _metrics_page(page, is_trusted)
+        handlers[metrics] = for_operators(_metrics_page(page), is_trusted, "the metrics")
     return handlers
 
 
-def _metrics_page(page: Callable[[], bytes], is_trusted: Callable[[Exchange], bool]) -> Handler:
+def trust(
+    allowed: tuple[Network, ...], proxies: tuple[Network, ...], *, unix_socket: bool
+) -> Callable[[Exchange], bool]:
+    """Whether a request is an operator's: its address is in `allowed` or, with `unix_socket`, it
+    has none."""
+
+    def is_trusted(exchange: Exchange) -> bool:
+        # A proxied request is external unless its proxy is trusted.
+        if not proxies and any(header in exchange.environ for header in _FORWARDED):
+            return False
+        address = caller_address(exchange.environ, proxies)
+        return within(address, allowed) or (unix_socket and not address)
+
+    return is_trusted
+
+
+def for_operators(
+    handler: Handler, is_trusted: Callable[[Exchange], bool], subject: str
+) -> Handler:
+    """A handler that answers operators only, and others with 403; `subject` is what it shows."""
+
     def handle(exchange: Exchange) -> Response:
         if not is_trusted(exchange):
-            message = "Only the addresses in telemetry.allow_ips may read the metrics."
+            message = f"Only the addresses in telemetry.allow_ips may read {subject}."
             raise GatewayError(403, "address_not_allowed", message)
-        return Response(200, list(_PROMETHEUS), page())
+        return handler(exchange)
 
     return handle
+
+
+def _metrics_page(page: Callable[[], bytes]) -> Handler:
+    return lambda exchange: Response(200, list(_PROMETHEUS), page())

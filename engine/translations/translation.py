@@ -13,22 +13,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.translations.neutral import refusals
+from engine.translations.neutral import events, refusals
 from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_json import Surrogates
 from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.calls import MAX_ARGUMENTS as MAX_NAMES
 from engine.translations.neutral.calls import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    End,
-    Event,
-    Open,
-    UpstreamError,
-    UsageSource,
-    no_usage,
-)
 from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.language import (
     Language,
@@ -114,11 +105,13 @@ class TranslatedExchange(Struct, frozen=True):
     target_request: TargetRequest
     dropped: list[str]
 
-    def answer(self, body: bytes, usage: UsageSource = no_usage) -> bytes:
+    def answer(self, body: bytes, usage: events.UsageSource = events.no_usage) -> bytes:
         """Translate a complete answer, to a stream if the caller requested one. `usage` is what the
         caller is told. Raises BrokenAnswer or UpstreamError."""
         if refusals.has_more_objects(body, MAX_ANSWER_OBJECTS):
-            raise BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER_OBJECTS} objects")
+            raise events.BrokenAnswer(
+                f"the upstream's answer has over {MAX_ANSWER_OBJECTS} objects"
+            )
         output = _output(self, usage)
         try:
             text = refusals.check_text(body)
@@ -137,11 +130,11 @@ class TranslatedExchange(Struct, frozen=True):
         target_request = replace(self.target_request, body=b"")
         return TranslatedExchange(self.translation, request, target_request, self.dropped)
 
-    def stream(self, usage: UsageSource = no_usage) -> StreamTranslator:
+    def stream(self, usage: events.UsageSource = events.no_usage) -> StreamTranslator:
         """A translator for the events of a streamed answer; `usage` is what the caller is told."""
         return StreamTranslator(self, usage)
 
-    def error(self, status: int, document: Any) -> UpstreamError:
+    def error(self, status: int, document: Any) -> events.UpstreamError:
         """The error in an error response; `document` is its JSON, None for none."""
         return self.translation.target.read_error(status, document)
 
@@ -155,7 +148,7 @@ class StreamTranslator:
     """Translates the server-sent events of one stream; into an answer in one piece if the caller
     asked for that. After an error only `take` may be called."""
 
-    def __init__(self, exchange: TranslatedExchange, usage: UsageSource) -> None:
+    def __init__(self, exchange: TranslatedExchange, usage: events.UsageSource) -> None:
         self._reader = exchange.translation.target.stream_reader()
         self._read = self._reader.read
         self._output = _output(exchange, usage)
@@ -195,13 +188,15 @@ class StreamTranslator:
         except refusals.UNREADABLE as error:
             raise refusals.unreadable_answer(error) from error
 
-    def _with_all_candidates(self, events: Iterable[Event]) -> Iterator[Event]:
+    def _with_all_candidates(self, sequence: Iterable[events.Event]) -> Iterator[events.Event]:
         """A stream without an end mark may have ended before all candidates began."""
-        for event in events:
-            if isinstance(event, End):
+        for event in sequence:
+            if isinstance(event, events.End):
                 answered = any(each.stop != "filter" for each in event.finishes.values())
                 if answered and len(event.finishes) < self._candidates:
-                    raise BrokenAnswer("the upstream's answer ended without all of its candidates")
+                    raise events.BrokenAnswer(
+                        "the upstream's answer ended without all of its candidates"
+                    )
             yield event
 
     def take(self) -> bytes:
@@ -221,22 +216,24 @@ class _Changes:
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
         self._first_call = FirstCall() if request.first_call else None
 
-    def undo(self, events: Iterable[Event]) -> Iterator[Event]:
+    def undo(self, sequence: Iterable[events.Event]) -> Iterator[events.Event]:
         """The events with the changes reverted. Raises BrokenAnswer if one is against the law."""
-        events = self._state.checked(events)
+        sequence = self._state.checked(sequence)
         if self._first_call is not None:
-            events = self._first_call.events(events)
-        for event in events if self._answer_tool is None else self._answer_tool.events(events):
-            if isinstance(event, Open) and isinstance(event.block, ToolCall):
+            sequence = self._first_call.events(sequence)
+        for event in sequence if self._answer_tool is None else self._answer_tool.events(sequence):
+            if isinstance(event, events.Open) and isinstance(event.block, ToolCall):
                 name = self._names.get(event.block.name, event.block.name)
                 event.block.name, self._restored = name, self._restored + len(name)
                 if self._restored > MAX_NAMES:
                     words = f"over {MAX_NAMES} characters of the names of tools"
-                    raise BrokenAnswer(f"the upstream's answer has {words}")
+                    raise events.BrokenAnswer(f"the upstream's answer has {words}")
             yield event
 
 
-def _output(exchange: TranslatedExchange, usage: UsageSource) -> _StreamOutput | _WholeOutput:
+def _output(
+    exchange: TranslatedExchange, usage: events.UsageSource
+) -> _StreamOutput | _WholeOutput:
     request, target_request = exchange.request, exchange.target_request
     renames = target_request.tool_names or target_request.answer_tool
     changes = _Changes(exchange) if renames or target_request.first_call else None
@@ -256,12 +253,12 @@ class _StreamOutput:
         self.state = state
         self._before_error = b""
 
-    def add(self, events: Iterable[Event], size: int) -> bytes:
+    def add(self, sequence: Iterable[events.Event], size: int) -> bytes:
         """The output for events read from `size` bytes; `take` returns that before an error."""
         state, write = self.state, self._write
         output: list[bytes] = []
         try:
-            for event in events if self._changes is None else self._changes.undo(events):
+            for event in sequence if self._changes is None else self._changes.undo(sequence):
                 state.check(event)
                 output.append(write(event))
         except Exception:
@@ -283,7 +280,7 @@ class _WholeOutput:
     _size = 0
 
     def __init__(
-        self, exchange: TranslatedExchange, usage: UsageSource, changes: _Changes | None
+        self, exchange: TranslatedExchange, usage: events.UsageSource, changes: _Changes | None
     ) -> None:
         self._exchange = exchange
         self._changes = changes
@@ -291,11 +288,11 @@ class _WholeOutput:
         any_arguments = caller.text_arguments == "all"
         self.state = Assembly(usage, any_arguments=any_arguments)
 
-    def add(self, events: Iterable[Event], size: int) -> bytes:
+    def add(self, sequence: Iterable[events.Event], size: int) -> bytes:
         self._size += size
         if self._size > MAX_ANSWER:
-            raise BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER} bytes")
-        self.state.add(events if self._changes is None else self._changes.undo(events))
+            raise events.BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER} bytes")
+        self.state.add(sequence if self._changes is None else self._changes.undo(sequence))
         return b""
 
     def take(self) -> bytes:

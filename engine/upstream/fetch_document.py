@@ -1,14 +1,15 @@
-"""Fetches a small document from a URL: the keys of an issuer."""
+"""Fetches a small document from a URL: the keys of an issuer, the tokens of a sign-in."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
 
-_HEADERS = [("accept", "application/json"), ("accept-encoding", "identity")]
+_HEADERS = (("accept", "application/json"), ("accept-encoding", "identity"))
 
 
 class FetchFailed(Exception):
@@ -18,6 +19,23 @@ class FetchFailed(Exception):
 def fetch_document(url: str, *, seconds: float, max_size: int) -> bytes:
     """The body of a GET, of at most `max_size` bytes; redirects are not followed. Raises
     FetchFailed."""
+    status, body = exchange_documents("GET", url, seconds=seconds, max_size=max_size)
+    if status != 200:
+        raise FetchFailed(f"{url} answered with status {status}")
+    return body
+
+
+def exchange_documents(
+    method: str,
+    url: str,
+    headers: Sequence[tuple[str, str]] = (),
+    body: bytes = b"",
+    *,
+    seconds: float,
+    max_size: int,
+) -> tuple[int, bytes]:
+    """The status and the body of the answer to a request, of at most `max_size` bytes; redirects
+    are not followed. Raises FetchFailed."""
     timeouts = Timeouts(connect=seconds, first_byte=seconds, idle=seconds, total=seconds)
     try:
         parts = urlsplit(url)
@@ -27,14 +45,12 @@ def fetch_document(url: str, *, seconds: float, max_size: int) -> bytes:
         raise FetchFailed(f"{url}: {error}") from error
     target = urlunsplit(("", "", parts.path or "/", parts.query, ""))
     try:
-        response = client.send("GET", target, _HEADERS, b"")
+        response = client.send(method, target, [*_HEADERS, *headers], body)
         try:
-            if response.status != 200:
-                raise FetchFailed(f"{url} answered with status {response.status}")
-            body = b""
+            received = b""
             while data := response.read():
-                body += data
-                if len(body) > max_size:
+                received += data
+                if len(received) > max_size:
                     raise FetchFailed(f"{url} answered with more than {max_size} bytes")
         finally:
             response.close()
@@ -42,4 +58,4 @@ def fetch_document(url: str, *, seconds: float, max_size: int) -> bytes:
         raise FetchFailed(f"{url}: {failure.message.replace('upstream', 'server')}") from failure
     finally:
         client.close()
-    return body
+    return response.status, received

@@ -12,7 +12,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from engine.values.usage import Usage
-from engine.values.wildcard import ByName
 
 _ATTO = Decimal(10**18)
 _ATTOS_IN_A_NANO = 10**9
@@ -84,6 +83,16 @@ class Price:
             total += int(self.second * Decimal(str(usage.seconds)))
         return max(total + _HALF, 0) // _ATTOS_IN_A_NANO
 
+    def scaled(self, factor: Decimal, source: str) -> Price:
+        """The price with every amount times a factor, rounded half up to an atto-unit."""
+
+        def times(atto: int) -> int:
+            return int((atto * factor).to_integral_value(ROUND_HALF_UP))
+
+        amounts: dict[str, Any] = {key: times(getattr(self, key)) for key in (*TOKENS, *PIECES)}
+        tiers = [PriceTier(tier.above, tier.price.scaled(factor, source)) for tier in self.tiers]
+        return Price(**amounts, tiers=tuple(tiers), batch=self.batch, source=source)
+
     def batch_cost(self, usage: Usage) -> int:
         """Nano-units for the usage of a request in a batch, rounded half up."""
         cost = Decimal(self.cost(usage)) * Decimal(str(self.batch))
@@ -108,31 +117,6 @@ class PriceTier:
 
     above: int
     price: Price
-
-
-class Prices:
-    """The prices of models. The config has them by target (`upstream/model`), or by the name or a
-    wildcard of the model; `defaults`, by upstream and its name for the model, apply after it."""
-
-    def __init__(
-        self,
-        config: Mapping[str, Price] | None = None,
-        defaults: Mapping[str, Mapping[str, Price]] | None = None,
-    ) -> None:
-        self._config = ByName(config or {})
-        self._of_targets = {name: price for name, price in (config or {}).items() if "/" in name}
-        self._defaults = defaults or {}
-
-    def find(self, model: str, upstream: str = "", upstream_model: str = "") -> Price | None:
-        """The price of a model that an upstream serves, None if it has none."""
-        price = None
-        if self._of_targets:
-            price = self._of_targets.get(f"{upstream}/{upstream_model}")
-        if price is None:
-            price = self._config.find(model)
-        if price is None and (models := self._defaults.get(upstream)) is not None:
-            price = models.get(upstream_model)
-        return price
 
 
 CONFIG = "config"

@@ -45,8 +45,8 @@ def test_keys_come_from_their_url():
     [
         ({}, "status 404"),
         ({METADATA: metadata(issuer="https://b.example")}, "metadata of 'https://b.example'"),
-        ({METADATA: metadata(jwks_uri=None)}, "names no address of keys"),
-        ({METADATA: metadata(jwks_uri="file:///etc/passwd")}, "names no address of keys"),
+        ({METADATA: metadata(jwks_uri=None)}, "(jwks_uri)"),
+        ({METADATA: metadata(jwks_uri="file:///etc/passwd")}, "(jwks_uri)"),
         ({METADATA: metadata(jwks_uri="http://a.example/keys")}, "not behind TLS"),
         ({METADATA: "<html>"}, "is not JSON"),
         ({METADATA: "[]"}, "is not a JSON object"),

@@ -7,7 +7,8 @@ import pytest
 from engine import dialects
 from engine.callers.limit_set import LimitSet
 from engine.values.counters import Limit
-from engine.values.price import Prices, price_of
+from engine.values.price import price_of
+from engine.values.prices import Prices
 from engine.values.quota import Quota, QuotaRule
 from engine.values.sharing import shared_by
 from engine.values.usage import Takes, Usage

@@ -4,7 +4,8 @@ import pytest
 
 from engine.config import providers
 from engine.config.default_prices import default_prices, priced_provider
-from engine.values.price import Prices, price_of
+from engine.values.price import price_of
+from engine.values.prices import Prices
 from tests.support.configs import read_config
 
 GROQ = "upstreams: {fast: {provider: groq, credential: {bearer: key}}}\n"
@@ -45,7 +46,7 @@ def test_a_model_that_the_provider_has_no_price_of_has_none(model):
     ids=["no provider", "another currency", "the operator's names"],
 )
 def test_upstreams_without_default_prices(name, currency):
-    assert priced_provider(name, currency) is None
+    assert priced_provider(name, read_config(f"currency: {currency}\n")) is None
 
 
 def test_every_price_of_every_provider_can_be_read():

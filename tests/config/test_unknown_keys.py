@@ -22,7 +22,7 @@ AT_UPSTREAM = ("upstreams", "main")
         ("verify", "'verify' belongs under 'tls'", ""),
         ("max_body", "'max_body' belongs under 'server' or in the list 'policies'", ""),
         ("weight", "'weight' belongs in an entry of 'to'", ""),
-        ("price", "'prices' belongs at the top of the file", ""),
+        ("price", "'prices' belongs at the top of the file or in an entry of 'teams'", ""),
         ("url\u00a0", "it has a no-break space (U+00A0); write 'url'", "url"),
         ("url:https", "write 'url: https', with a space behind the colon", "url"),
     ],

@@ -22,6 +22,7 @@ TEXT = [
         for ground in GROUNDS
     ),
     *((front, "soft") for front in ("text", "accent")),
+    ("number", "sunken"),
     *((front, "bad-soft") for front in ("text", "bad", "muted")),
     *(("on-fill", ground) for ground in ("fill", "fill-hover")),
 ]

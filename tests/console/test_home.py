@@ -72,7 +72,7 @@ def test_nothing_is_loaded_from_another_origin(shipped):
 
 def test_formats_that_are_translated_are_marked(shipped):
     page = render(shipped)
-    rows = page.partition("<tbody>")[2].split("<tr>")
+    rows = page.partition("<tbody>")[2].split("<tr")
     row = next(row for row in rows if "<code>claude-sonnet</code>" in row)
     assert '<span class="chip">Messages</span>' in row
     assert '<span class="chip">Chat completions*</span>' in row
@@ -95,7 +95,7 @@ def test_snippets_name_a_model_that_speaks_their_format(shipped, form, model):
 
 
 def test_a_model_without_chat_is_listed_with_its_operations(shipped):
-    rows = render(shipped).partition("<tbody>")[2].split("<tr>")
+    rows = render(shipped).partition("<tbody>")[2].split("<tr")
     row = next(row for row in rows if "<code>whisper-1</code>" in row)
     assert "<code>openai.createTranscription</code>" in row
     assert "chip" not in row
@@ -107,7 +107,7 @@ def test_the_table_of_models_is_bounded(text):
     page = render(
         planned(text.replace("models: ", 'models:\n  "*": {to: [{upstream: many}]}\n  # ', 1))
     )
-    assert page.count('<tr><th scope="row">') == 200
+    assert page.count('<th scope="row">') == 200
     assert re.search(r"And [1-9][0-9]+ more\.", page)
     assert " more.</p>" not in render(planned(text.replace("  many:", "  # many:")))
 

@@ -57,3 +57,16 @@ def test_programs_contain_the_base_url(client):
         for code in entry["code"].values():
             assert "models.example.com" in code["start"]
             assert "@" not in code["start"].replace("@anthropic-ai", "").replace("@google", "")
+
+
+def test_a_model_has_the_media_of_its_input_if_every_target_takes_them(text):
+    upstream = "  main: {provider: openai, credential: {bearer: a}}\n"
+    config = text.replace("upstreams:", "upstreams:\n" + upstream + "  # ", 1)
+    config = config.replace(
+        "  gpt-4o: &chat\n    to: [{upstream: openai}]",
+        "  gpt-4o: &chat\n    to: [{upstream: main}]",
+    )
+    client = falcon.testing.TestClient(build(planned(config)))
+    models = {model["id"]: model for model in ask(client, ALL).json["models"]}
+    assert models["gpt-4o"]["input"] == ["text", "image", "pdf"]
+    assert "input" not in models["claude-sonnet"]

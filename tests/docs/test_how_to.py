@@ -12,7 +12,11 @@ from tests.support.paths import ROOT
 LIST = ROOT / "docs/how-to/index.md"
 PLUGIN = ROOT / "docs/how-to/plugin.md"
 """tests/e2e/test_plugins.py installs its distribution, and checks and serves its config."""
-VALUES = {"OBJECT_KEY": "0123456789abcdef" * 4, "WEBHOOK_SECRET": "whsec_" + "a2V5" * 8}
+VALUES = {
+    "CONSOLE_KEY": "0123456789abcdef" * 4,
+    "OBJECT_KEY": "0123456789abcdef" * 4,
+    "WEBHOOK_SECRET": "whsec_" + "a2V5" * 8,
+}
 """Values of variables that must have a form."""
 
 PAGES = sorted(file for file in LIST.parent.glob("*.md") if file not in (LIST, PLUGIN))

@@ -12,10 +12,18 @@ from tests.support.browser import CHROMIUM, browser
 from tests.support.driver import Driver
 from tests.support.each import each
 from tests.support.paths import ROOT
-from tests.support.site import Article, expected
-from tests.support.thorough import THOROUGH
+from tests.support.site import Article, expected, longest_word
+from tests.support.thorough import some
 
 PAGES = sorted(str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md"))
+
+
+def _width(page: str) -> tuple[bool, int]:
+    return page == "index.md", longest_word((ROOT / "docs" / page).read_text("utf-8"))
+
+
+WIDEST = sorted(PAGES, key=_width, reverse=True)
+"""The pages, the home page first and then those that are most likely to be too wide."""
 WIDTHS = (1440, 390)
 """The widths of a desktop's window and of a telephone."""
 
@@ -62,14 +70,14 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
         yield Driver(page)
 
 
-@each("page", PAGES)
+@each("page", some(WIDEST, 24))
 def test_no_page_is_wider_than_a_telephone(page: str, site: Path, window: Driver) -> None:
     """Without the site's scripts, which take most of the time and change no width."""
     window.open((site / page).with_suffix(".html").as_uri(), width=WIDTHS[-1], script=False)
     assert_fits(window, WIDTHS[-1])
 
 
-@each("page", PAGES if THOROUGH else PAGES[::8])
+@each("page", some(WIDEST, 8))
 def test_no_page_is_wider_than_the_screen(page: str, site: Path, window: Driver) -> None:
     window.open((site / page).with_suffix(".html").as_uri(), width=WIDTHS[0])
     for width in WIDTHS:

@@ -117,15 +117,17 @@ def test_an_image_is_sent_in_the_form_of_the_format(
     assert body == example["parts"]["are"]
 
 
-def test_a_file_that_is_not_an_image_is_refused(
+def test_a_file_of_another_kind_is_refused(
     page: Driver, scripted: tuple[Running, Recorder]
 ) -> None:
     front, _ = scripted
     enter(page, front.url)
     page.run(
         "{ const data = new DataTransfer();"
-        "data.items.add(new File(['x'], 'notes.txt', {type: 'text/plain'}));"
+        "data.items.add(new File(['x'], 'old.zip', {type: 'application/zip'}));"
         "document.dispatchEvent(new DragEvent('drop', {dataTransfer: data})) }"
     )
-    page.until("document.getElementById('composer-error').textContent.includes('notes.txt')")
+    page.until(
+        "document.getElementById('composer-error').textContent.includes('old.zip is not an image')"
+    )
     assert page.run("document.querySelectorAll('#images img').length") == 0

@@ -7,7 +7,17 @@ import pytest
 from tests.support.axe import violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
-from tests.support.pages import CONVERSATION, IDLE, LAST, PLAYGROUND, chat, choose, enter, send
+from tests.support.pages import (
+    CONVERSATION,
+    IDLE,
+    LAST,
+    PLAYGROUND,
+    chat,
+    choose,
+    enter,
+    forget,
+    send,
+)
 from tests.support.running import ALL, Platform
 from tests.support.thorough import some
 
@@ -18,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_a_reload_forgets_the_token_unless_keep_is_checked(page: Driver, console: Platform) -> None:
     enter(page, console.url)
-    chat(page, "a secret")
+    chat(page, "hello")
     page.open(console.url + PLAYGROUND)
     assert page.run("document.getElementById('token').value") == ""
     stored = "JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])"
@@ -32,6 +42,7 @@ def test_a_reload_forgets_the_token_unless_keep_is_checked(page: Driver, console
 
 
 def test_a_chat_by_keyboard_only(page: Driver, console: Platform) -> None:
+    forget(page, console.url)
     page.open(console.url + PLAYGROUND)
     focus = "document.activeElement.id"
     for _ in range(12):
@@ -73,8 +84,10 @@ def test_every_focused_element_has_an_outline(page: Driver, console: Platform) -
         if name in stops[:1]:
             break
         stops.append(name)
-    keys = {"token", "check", "model", "format", "system", "code", "clear", "scroller"}
+    keys = {"token", "check", "model", "format", "add-lane", "system", "history-open"}
+    keys |= {"code", "clear", "scroller"}
     more = {"Copy your message", "Edit your message", "Retry this reply", "Copy the code", "send"}
+    more |= {"Show the request of this reply as code"}
     assert keys <= set(stops)
     assert more | {"attach", "draft", "Light or dark"} <= set(stops)
 

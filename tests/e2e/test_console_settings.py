@@ -55,15 +55,15 @@ def test_extra_objects_are_merged_into_the_body(
         ("maximum", "0.5", "Correct the settings first."),
         ("extra", "{", "“More of the request” is not JSON"),
         ("extra", "[1]", "“More of the request” must be a JSON object."),
-        ("other", "", "Enter the name of a model."),
+        ("functions", "{}", "“Tools” must be a JSON array."),
+        ("functions", '[{"type": "web_search"}]', "“Tools” has an entry without a name"),
+        ("model", "", "Enter the name of a model."),
     ],
 )
 def test_invalid_settings_are_reported_and_not_sent(
     page: Driver, console: Platform, field: str, text: str, words: str
 ) -> None:
     enter(page, console.url)
-    if field == "other":
-        page.fill("model", "\0other")
     page.fill(field, text)
     page.fill("draft", "hello")
     page.click("#send")
@@ -75,9 +75,10 @@ def test_invalid_settings_are_reported_and_not_sent(
 def test_a_token_lists_its_models(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     enter(page, console.url, LIMITED)
-    names = "[...document.getElementById('model').options].map((node) => node.value)"
-    listed = page.run(names)
-    assert listed.pop() == "\0other"
+    page.run("document.getElementById('model').focus()")
+    page.press("ArrowDown")
+    names = "[...document.querySelectorAll('#model-options li > :first-child')]"
+    listed = page.run(f"{names}.map((node) => node.innerText)")
     assert listed
     assert all(name.startswith("gpt-4o") for name in listed)
 

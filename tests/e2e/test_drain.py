@@ -23,6 +23,7 @@ from tests.support.recording import (
 from tests.support.running import gateway, start, with_telemetry
 from tests.support.scripted import stream_or_whole
 from tests.support.small import chat, project
+from tests.support.thorough import some
 from tests.support.waiting import until
 
 DRAIN = "drain: {delay: 2s, grace: 120s}"  # a busy machine sends a stream slowly
@@ -160,7 +161,7 @@ def test_a_unix_socket_can_be_connected_to_in_the_delay(tmp_path: Path, upstream
         front.stop()
 
 
-@pytest.mark.parametrize("worker", ["gevent", "engine.server.worker.Worker"])
+@pytest.mark.parametrize("worker", some(["engine.server.worker.Worker", "gevent"], 1))
 def test_a_gunicorn_of_ones_own_has_the_delay_too(
     tmp_path: Path, upstream: Recorder, worker: str
 ) -> None:

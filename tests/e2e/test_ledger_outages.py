@@ -16,6 +16,7 @@ from tests.support.postgres import Postgres, running
 from tests.support.recording import Recorder, answer, ask, recorder
 from tests.support.running import gateway, modelway
 from tests.support.small import COMPLETION, chat, project
+from tests.support.thorough import some
 from tests.support.waiting import until
 
 
@@ -111,7 +112,7 @@ def test_the_next_start_ships_what_a_killed_gateway_left(
     assert len(set(books.column())) == len(books.column()) == len(load.ids[200])
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", some(["postgresql", "sqlite"], 1))
 def test_a_gateway_that_is_told_to_end_ships_its_rows_first(
     tmp_path: Path, upstream: Recorder, request: pytest.FixtureRequest, kind: str
 ) -> None:

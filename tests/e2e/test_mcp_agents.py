@@ -30,6 +30,7 @@ from tests.support.blocks import blocks_of
 from tests.support.paths import ROOT
 from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
 from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.thorough import SESSIONS, some
 from tests.support.translating import SPECS
 from tests.support.waiting import under_load
 
@@ -145,12 +146,16 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, R
 
 @pytest.mark.parametrize(
     ("agent", "configure", "model"),
-    [
-        pytest.param(_CLAUDE, claude, "claude-sonnet-4-5", id="claude"),
-        pytest.param(CODEX, codex, "claude-any", id="codex"),
-        pytest.param(GEMINI, gemini, "gemini-2.5-pro", id="gemini"),
-        pytest.param(OPENCODE, opencode, "gpt-4o", id="opencode"),
-    ],
+    some(
+        [
+            pytest.param(_CLAUDE, claude, "claude-sonnet-4-5", id="claude"),
+            pytest.param(CODEX, codex, "claude-any", id="codex"),
+            pytest.param(GEMINI, gemini, "gemini-2.5-pro", id="gemini"),
+            pytest.param(OPENCODE, opencode, "gpt-4o", id="opencode"),
+        ],
+        2,
+        SESSIONS,
+    ),
 )
 def test_an_agent_calls_a_tool(
     front: tuple[Running, Recorder],

@@ -18,6 +18,7 @@ from tests.support.ports import free_port
 from tests.support.recording import answer, ask, recorder
 from tests.support.running import Running, engine, modelway, start
 from tests.support.small import COMPLETION, chat, project
+from tests.support.thorough import some
 from tests.support.waiting import until
 
 FILES = {"MODELWAY_CONFIG": "gateway.yaml:prod.yaml"}
@@ -61,12 +62,12 @@ def statuses(running: Running, *models: str) -> list[int]:
     return [ask(running.port, chat("chat", model)).status for model in models]
 
 
-@pytest.fixture(params=["options", "variable"])
+@pytest.fixture(params=some(["options", "variable"], 1))
 def served(request: pytest.FixtureRequest, folder: Path) -> Iterator[Running]:
     """`modelway serve`, with its files named in both ways."""
     named = request.param == "variable"
     command = engine("serve", *(() if named else OPTIONS))
-    running = start(command, overlay(folder), folder, FILES if named else {})
+    running = start(command, overlay(folder), folder, FILES if named else {}, warm=True)
     try:
         until(lambda: read(runtime(folder)), "the master's word")
         yield running

@@ -63,7 +63,7 @@ def is_known(running: Running, secret: str) -> bool:
 
 def test_only_the_recorder_uses_the_database(tmp_path: Path, upstream: Recorder) -> None:
     config = project(tmp_path, upstream.url, {"chat": "[]"}, more=STORES, workers=2)
-    with gateway(tmp_path, config) as front:
+    with gateway(tmp_path, config, warm=False) as front:
         secret = token(tmp_path, "kept")
         large = chat(token=secret, filling="x" * 200_000)
         for data in (chat(token=secret), large):  # the second makes the heavy worker's application

@@ -36,6 +36,7 @@ from tests.support.running import (
     with_telemetry,
 )
 from tests.support.small import COMPLETION, chat, project
+from tests.support.thorough import some
 from tests.support.waiting import PATIENCE, until
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
@@ -247,7 +248,7 @@ def records_at(silent: socket.socket) -> str:
     return f'stores: {{records: "postgresql+psycopg://u@127.0.0.1:{port}/x?connect_timeout=60"}}'
 
 
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("sig", some([signal.SIGTERM, signal.SIGINT], 1))
 def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(deployment: Deployment, sig: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         deployment.edit("\nroutes:", f"\n{records_at(silent)}\nroutes:")
@@ -263,12 +264,15 @@ def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(deployment: Deployment
 
 @pytest.mark.parametrize(
     ("command", "sig"),
-    [
-        (["serve"], signal.SIGTERM),
-        (["serve"], signal.SIGQUIT),
-        (["serve"], signal.SIGHUP),
-        (["check", "--boot"], signal.SIGTERM),
-    ],
+    some(
+        [
+            (["serve"], signal.SIGTERM),
+            (["check", "--boot"], signal.SIGTERM),
+            (["serve"], signal.SIGQUIT),
+            (["serve"], signal.SIGHUP),
+        ],
+        2,
+    ),
 )
 def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
     tmp_path: Path, upstream: Recorder, command: list[str], sig: signal.Signals

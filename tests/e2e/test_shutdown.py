@@ -34,6 +34,7 @@ from tests.support.running import (
     with_telemetry,
 )
 from tests.support.small import chat, project
+from tests.support.thorough import some
 from tests.support.waiting import until
 
 STREAMS, WAITING = 90, 10
@@ -178,7 +179,7 @@ def assert_nothing_is_lost(front: Deployment, callers: list[Caller]) -> None:
     assert "SIGKILL" not in front.running.output()
 
 
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT], ids=lambda sig: sig.name)
+@pytest.mark.parametrize("sig", some([signal.SIGTERM, signal.SIGINT], 1), ids=lambda sig: sig.name)
 def test_100_requests_longer_than_the_grace_lose_no_row_when_the_gateway_stops(
     tmp_path: Path, sig: signal.Signals
 ) -> None:
@@ -200,7 +201,7 @@ def test_100_requests_longer_than_the_grace_lose_no_row_on_a_reload(tmp_path: Pa
         assert front.running.process.poll() is None
 
 
-@pytest.mark.parametrize("worker", ["gevent", "engine.server.worker.Worker"])
+@pytest.mark.parametrize("worker", some(["gevent", "engine.server.worker.Worker"], 1))
 def test_own_gunicorn_loses_no_row(tmp_path: Path, worker: str) -> None:
     with own_gunicorn(tmp_path, worker) as front:
         callers = front.callers(STREAMS, WAITING)
@@ -218,7 +219,7 @@ def test_workers_whose_master_was_killed_end_their_requests(tmp_path: Path) -> N
         assert "the master is gone" in front.running.output()
 
 
-@pytest.mark.parametrize("grace", ["0s", "500ms", "1s"])
+@pytest.mark.parametrize("grace", some(["0s", "500ms", "1s"], 1))
 def test_a_very_short_grace_loses_no_row(tmp_path: Path, grace: str) -> None:
     with serve(tmp_path, f"grace: {grace}") as front:
         callers = front.callers(18, 2)
@@ -306,7 +307,7 @@ def _listens(port: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM])
+@pytest.mark.parametrize("sig", some([signal.SIGINT, signal.SIGQUIT, signal.SIGTERM], 1))
 def test_a_gateway_whose_workers_are_still_starting_stops_at_once(
     tmp_path: Path, sig: signal.Signals
 ) -> None:

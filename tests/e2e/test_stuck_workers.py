@@ -161,7 +161,7 @@ def test_requests_of_the_largest_size_end_no_worker_on_a_busy_machine(tmp_path: 
 @pytest.mark.timeout(4 * PATIENCE)
 @pytest.mark.parametrize("how", ["loop", "wait"])
 def test_a_stuck_worker_is_ended_after_its_streams_were_told(tmp_path: Path, how: str) -> None:
-    with served(tmp_path, 3) as (running, _, _):
+    with served(tmp_path, 2) as (running, _, _):
         (worker,) = running.workers()
         caller = stream_of(running.port)
         with Wire(running.port) as wire:
@@ -182,7 +182,7 @@ def test_a_stuck_worker_is_ended_after_its_streams_were_told(tmp_path: Path, how
 
 @pytest.mark.timeout(4 * PATIENCE)
 def test_a_stuck_heavy_worker_is_ended_after_its_streams_were_told(tmp_path: Path) -> None:
-    with served(tmp_path, 3) as (running, _, stream):
+    with served(tmp_path, 2) as (running, _, stream):
         (heavy,) = running.workers(heavy=True)
         caller, small = stream_of(running.port, LARGE), stream_of(running.port)
         with Wire(running.port) as wire:
@@ -205,7 +205,7 @@ def test_a_stuck_heavy_worker_is_ended_after_its_streams_were_told(tmp_path: Pat
 
 @pytest.mark.timeout(4 * PATIENCE)
 def test_a_worker_stuck_in_c_code_is_killed_and_the_others_serve_on(tmp_path: Path) -> None:
-    with served(tmp_path, 3, workers=2) as (running, _, stream):
+    with served(tmp_path, 2, workers=2) as (running, _, stream):
         workers = set(running.workers())
         with Wire(running.port) as wire:
             wire.send(request("/stuck/native", b'{"secret": "sesame"}', token=ALL))

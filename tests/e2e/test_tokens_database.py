@@ -35,7 +35,7 @@ from tests.support.recording import (
 )
 from tests.support.running import ALL, Running, gateway, modelway
 from tests.support.small import COMPLETION, chat, project
-from tests.support.thorough import scale
+from tests.support.thorough import scale, some
 from tests.support.waiting import until
 
 TTL = 1.0
@@ -212,7 +212,7 @@ def status_of(sock: socket.socket) -> int:
     return response.status
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", some(["sqlite", "postgresql"], 1))
 def test_strangers_do_not_lock_out_callers_that_a_worker_sees_for_the_first_time(
     tmp_path: Path, upstream: Recorder, postgres: Postgres, kind: str
 ) -> None:

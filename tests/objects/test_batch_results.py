@@ -14,7 +14,8 @@ from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import Sealer
 from engine.stores.database.failures import DatabaseError
 from engine.values.errors import GatewayError
-from engine.values.price import Prices, price_of
+from engine.values.price import price_of
+from engine.values.prices import Prices, TeamPriceList
 from tests.support.batch_store import MemoryBatches
 
 ROW = BatchRow("ann", "red", "sdk", "1", "", "v.chat", {"vendor-m": "m"}, has_results=True)
@@ -22,12 +23,12 @@ PRICES = Prices({"m": price_of({"input": 2, "output": 4, "batch": 0.5}, "config"
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5}
 
 
-def counter(store=None, dialect="openai", row=ROW, charges=None, vendor_id="file-1"):
+def counter(store=None, dialect="openai", row=ROW, charges=None, vendor_id="file-1", prices=PRICES):
     dialect = dialects.get(dialect)
     charges = [] if charges is None else charges
     return ResultCounter(
         *(dialect, dialect.batches, row, Holder("alpha"), vendor_id),
-        *(Services(prices=PRICES, clock=lambda: 7.0), store or MemoryBatches()),
+        *(Services(prices=prices, clock=lambda: 7.0), store or MemoryBatches()),
         lambda *charge: charges.append(charge),
     )
 
@@ -35,6 +36,18 @@ def counter(store=None, dialect="openai", row=ROW, charges=None, vendor_id="file
 def line(name, model="vendor-m", status=200):
     body = {"id": "chatcmpl-1", "model": model, "usage": USAGE}
     return {"custom_id": name, "response": {"status_code": status, "body": body}}
+
+
+def test_a_team_pays_its_own_price_for_results():
+    own = TeamPriceList(models={"m": price_of({"input": 10, "batch": 0.5}, "team red")})
+    prices = Prices({"m": price_of({"input": 2, "output": 4})}, teams={"red": own})
+    store, charges = MemoryBatches(), []
+    counting = counter(store, charges=charges, prices=prices)
+    counting.add(line("a"), 100)
+    counting.flush()
+    (entry,) = store.entries.values()
+    assert (entry.cost, entry.margin, entry.price) == (50_000, 10_000, "team red")
+    assert charges[0][3] == 50_000
 
 
 def test_a_result_is_an_entry_at_the_price_of_batches():

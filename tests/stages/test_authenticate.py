@@ -534,3 +534,56 @@ def test_a_token_that_is_too_long_is_not_looked_up():
     exchange = new_exchange("GET", "/", "", {"HTTP_X_API_KEY": long}, operation="spec.chat")
     with pytest.raises(GatewayError, match="not known"):
         authenticate([HEADER], False, services)(exchange, lambda _: Response(200, []))
+
+
+class Sessions:
+    """Sign-in of which a page's cookie `s=1` is the session, and any other one has ended."""
+
+    def caller(self, environ):
+        cookie = environ.get("HTTP_COOKIE")
+        if cookie is None:
+            return None
+        if cookie != "s=1":
+            raise TokenRefused("The session has ended. Sign in again.", is_known=True)
+        return Caller("sso:ada", operations=("pages.*",)), "jwt:issuer\nid"
+
+
+def enter(sign_in, operation="pages.show", **environ):
+    exchange = new_exchange("GET", "/", "", {"REQUEST_METHOD": "GET", **environ})
+    exchange.operation = operation
+    stage = authenticate([BEARER], False, SERVICES, sign_in=sign_in)
+    stage(exchange, lambda exchange: Response(200, []))
+    return exchange
+
+
+def test_a_session_stands_for_a_token_and_goes_no_further():
+    exchange = enter(Sessions(), HTTP_COOKIE="s=1")
+    assert (exchange.caller.name, exchange.token) == ("sso:ada", "jwt:issuer\nid")
+    assert "HTTP_COOKIE" not in exchange.environ
+
+
+def test_a_token_counts_before_a_session():
+    headers = {"HTTP_COOKIE": "s=1", "HTTP_AUTHORIZATION": f"Bearer {SECRET}"}
+    assert enter(Sessions(), **headers).caller.name == "alice"
+    with pytest.raises(GatewayError, match="not known here"):
+        enter(Sessions(), **headers | {"HTTP_AUTHORIZATION": "Bearer mw-wrong"})
+
+
+def test_a_session_has_the_rights_of_its_caller():
+    with pytest.raises(GatewayError, match="may not call") as raised:
+        enter(Sessions(), operation="other.do", HTTP_COOKIE="s=1")
+    assert raised.value.status == 403
+
+
+@pytest.mark.parametrize(
+    ("sign_in", "cookie", "code"),
+    [
+        (Sessions(), "s=2", "invalid_session"),
+        (Sessions(), None, "invalid_api_key"),
+        (None, "s=1", "invalid_api_key"),
+    ],
+)
+def test_without_a_session_that_is_valid_a_request_is_refused(sign_in, cookie, code):
+    with pytest.raises(GatewayError) as raised:
+        enter(sign_in, **({} if cookie is None else {"HTTP_COOKIE": cookie}))
+    assert (raised.value.status, raised.value.code) == (401, code)

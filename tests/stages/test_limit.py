@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from types import SimpleNamespace
 
@@ -20,7 +21,8 @@ from engine.values.calendar import Calendar
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway, TakeResult
 from engine.values.errors import GatewayError
-from engine.values.price import Prices, price_of
+from engine.values.price import price_of
+from engine.values.prices import Prices, TeamPriceList
 from engine.values.quota import Quota, QuotaRule
 from engine.values.sharing import shared_by
 from engine.values.usage import Usage
@@ -230,6 +232,15 @@ def test_the_estimated_cost_is_taken_of_a_budget():
     request.record.estimate = Usage(input=10, output=100)
     run([SPEND], counters, request, prices=prices)
     assert counters.takes[0][0].cost == 10 * 1000 + 100 * 2000
+
+
+def test_the_estimated_cost_is_that_for_the_callers_team():
+    prices = Prices({"gpt": price_of({"output": 2})}, teams={"lab": TeamPriceList(Decimal(50))})
+    counters, request = Counters(), exchange()
+    request.caller = Caller("ann", team="lab")
+    request.record.estimate = Usage(output=100)
+    run([SPEND], counters, request, prices=prices)
+    assert counters.takes[0][0].cost == 300_000
 
 
 @pytest.mark.parametrize(("reached", "settled"), [(False, [[0]]), (True, [])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from decimal import Decimal
 
 import orjson
 import pytest
@@ -18,8 +19,10 @@ from engine.exchange.record import UnusedAnswer
 from engine.exchange.services import Services
 from engine.metering.estimate import expected_usage
 from engine.stages.meter import meter
+from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
-from engine.values.price import Prices, price_of
+from engine.values.price import price_of
+from engine.values.prices import Prices, TeamPriceList
 from engine.values.usage import NO_USAGE, Takes, Usage
 from tests.support.exchanges import new_exchange
 
@@ -372,3 +375,46 @@ def test_a_caller_who_leaves_is_charged_once_for_each_attempt(attempts, more):
         run(request, following)
     assert request.record.usage.output == LOST.output
     assert (request.record.usage.input > LOST.input) is more
+
+
+OF_TEAMS = Prices(
+    {"gpt": price_of({"input": 1_000_000, "output": 2_000_000}, "config")},
+    {"fast": {"llama": price_of({"input": 2_000_000}, "groq 2026-07-02")}},
+    {
+        "lab": TeamPriceList(Decimal(20)),
+        "shop": TeamPriceList(models={"gpt": price_of({"input": 1_000}, "team shop")}),
+    },
+)
+BILLION = 10**9
+
+
+@pytest.mark.parametrize(
+    ("team", "cost", "margin", "source"),
+    [
+        ("lab", 15.6, 2.6, "config +20%"),
+        ("shop", 0.007, -12.993, "team shop"),
+        ("other", 13, 0, "config"),
+        (None, 13, 0, "config"),
+    ],
+)
+def test_a_request_costs_what_the_callers_team_pays(team, cost, margin, source):
+    request = exchange()
+    request.caller = None if team is None else Caller("ann", team=team)
+    request.record.response_end = 1.0
+    stage = meter(get("openai"), CHAT, Services(prices=OF_TEAMS))
+    stage(request, lambda request: Response(200, JSON, ANSWER))
+    record = request.record
+    assert (record.cost, record.margin) == (round(cost * BILLION), round(margin * BILLION))
+    assert record.price_source == source
+
+
+def test_a_team_pays_its_prices_for_answers_that_were_not_used_as_well():
+    request = exchange()
+    request.caller = Caller("ann", team="lab")
+    request.record.response_end = 1.0
+    request.record.unused = (UnusedAnswer(1, "x", "fast", "llama", Usage(input=5)),)
+    stage = meter(get("openai"), CHAT, Services(prices=OF_TEAMS))
+    stage(request, lambda request: Response(200, JSON, ANSWER))
+    record = request.record
+    assert (record.cost, record.margin) == (27_600_000_000, 4_600_000_000)
+    assert record.price_source == "config +20%"

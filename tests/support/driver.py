@@ -12,7 +12,15 @@ from typing import Any
 from tests.support.browser import Page, browser
 from tests.support.waiting import Deadline
 
-_KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, " ": 32, "ArrowDown": 40, "ArrowRight": 39}
+_KEYS = {
+    "Enter": 13,
+    "Tab": 9,
+    "Escape": 27,
+    " ": 32,
+    "ArrowUp": 38,
+    "ArrowDown": 40,
+    "ArrowRight": 39,
+}
 _ERROR_EVENTS = ("Log.entryAdded", "Runtime.exceptionThrown", "Page.javascriptDialogOpening")
 _STEP = 0.02
 

@@ -72,7 +72,8 @@ def _total(row: Entry) -> Total:
         requests=int(is_request),
         failed=int(failed),
         usage=Usage(**{name: getattr(row, name) for name in SUMMED_COUNTS}),
-        cost={row.currency: row.cost} if row.cost else {},
+        cost={row.currency: row.cost} if row.cost or row.margin else {},
+        vendor_cost={row.currency: row.cost - row.margin} if row.cost or row.margin else {},
         first_byte_count=int(row.first_byte is not None),
     )
 
@@ -105,4 +106,5 @@ def _row(number: int, dice: random.Random, since: float, until: float) -> Entry:
         currency=dice.choice(["USD", "USD", "EUR"]),
         price=dice.choice(["", "config"]),
         first_byte=dice.choice([None, dice.random()]),
+        margin=dice.choice([0, 0, dice.randrange(-(10**12), 10**12), -(2**62)]),
     )

@@ -27,6 +27,7 @@ from urllib.request import (
 )
 
 from tests.support.agents import FOLDER, PROGRAMS
+from tests.support.driver import Driver
 from tests.support.paths import CASES
 from tests.support.waiting import PATIENCE
 
@@ -88,6 +89,19 @@ def sign_in(issuer: str, name: str) -> dict[str, Any]:
     }
     tokens: dict[str, Any] = json.loads(_post(opener, f"{issuer}/token", form)[2])
     return tokens
+
+
+def sign_in_page(page: Driver, name: str) -> None:
+    """Sign in, and agree, at the provider's pages in a browser."""
+    page.until("document.querySelector('input[name=login]') !== null")
+    page.run(
+        f"document.querySelector('input[name=login]').value = '{name}';"
+        "document.querySelector('input[name=password]').value = 'any';"
+        "document.querySelector('form').submit()"
+    )
+    page.until("document.querySelector('input[name=prompt][value=consent]') !== null")
+    page.run("document.querySelector('form').submit()")
+    page.until("!location.pathname.startsWith('/interaction')")
 
 
 def _code(opener: OpenerDirector, url: str, name: str) -> str:

@@ -31,13 +31,13 @@ IDLE = "document.getElementById('send').textContent === 'Send'"
 CONVERSATION = (
     "Promise.all([import('/console/page/playground/transcript.js'),"
     " import('/console/page/playground/reply.js'), import('/console/page/playground/facts.js')])"
-    ".then(([{question, Answer}, {Reply}, {newSession}]) => { const session = newSession();"
+    ".then(([{Round, Answer}, {Reply}, {newSession}]) => { const session = newSession();"
     "for (let n = 0; n < 100; n++) {"
-    " question({text: 'question ' + n, images: []}, () => 0);"
-    " const answer = new Answer({model: 'm', session}, () => 0);"
-    " answer.reply = new Reply(() => 0);"
-    " answer.reply.write('# Head\\n\\ntext **b** `c`\\n\\n```js\\nx = 1;\\n```\\n'.repeat(5));"
-    " answer.reply.end(); answer.end(); } })"
+    " const round = new Round({text: 'question ' + n, files: []}, () => 0);"
+    " const reply = new Reply();"
+    " const answer = new Answer('m', reply, round, 0, {});"
+    " reply.write('# Head\\n\\ntext **b** `c`\\n\\n```js\\nx = 1;\\n```\\n'.repeat(5));"
+    " reply.end(); answer.end({session}); } })"
 )
 """Adds two hundred turns to a page, in JavaScript."""
 
@@ -81,8 +81,15 @@ def scripted(folder: Path) -> Iterator[tuple[Running, Recorder]]:
             yield front, upstream
 
 
+def forget(page: Driver, url: str) -> None:
+    """Remove what the browser has stored for the pages; the page that is open is left."""
+    page.open(f"{url}/console/page/mark.svg")
+    page.run("sessionStorage.clear(); localStorage.clear()")
+
+
 def enter(page: Driver, url: str, token: str = ALL, **more: object) -> None:
-    """Open the playground and check a token."""
+    """Open the playground, as for the first time, and check a token."""
+    forget(page, url)
     page.open(url + PLAYGROUND, **more)  # type: ignore[arg-type]
     page.fill("token", token)
     page.click("#check")
@@ -90,13 +97,8 @@ def enter(page: Driver, url: str, token: str = ALL, **more: object) -> None:
 
 
 def choose(page: Driver, model: str, format_: str = "") -> None:
-    """Choose a model, in the list or by name, and a format."""
-    listed = page.run(
-        f"[...document.getElementById('model').options].some((o) => o.value === {model!r})"
-    )
-    page.fill("model", model if listed else "\0other")
-    if not listed:
-        page.fill("other", model)
+    """Choose a model by its name, and a format."""
+    page.fill("model", model)
     if format_:
         page.fill("format", format_)
 

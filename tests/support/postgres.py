@@ -73,6 +73,16 @@ class Postgres:
         self.run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         return self.url
 
+    def dump(self, database: str) -> str:
+        """The statements that make the tables of a database, with their rows; "" without pg_dump,
+        which is a package of its own in some systems."""
+        program = self._programs / "pg_dump"
+        if not program.exists():
+            return ""
+        address = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "modelway"]
+        text = self._execute([program, *address, "--inserts", "--no-owner", database])
+        return "\n".join(line for line in text.splitlines() if not line.startswith("\\"))
+
     def run(self, statement: str, database: str = "postgres") -> None:
         """Run one statement outside of any transaction, or some in one."""
         with self._connect(database) as connection:
@@ -179,13 +189,15 @@ class Postgres:
         command = [self._programs / "pg_basebackup", "-D", self._data, *address]
         self._execute([*command, "-R", "-X", "stream", "-c", "fast", "--no-sync"])
 
-    def _execute(self, command: list[Path | str]) -> None:
+    def _execute(self, command: list[Path | str]) -> str:
         process = subprocess.run(
             command,
             capture_output=True,
             **self._record,  # type: ignore[call-overload]
         )
         assert process.returncode == 0, process.stderr.decode()
+        output: bytes = process.stdout
+        return output.decode()
 
 
 @contextmanager

@@ -15,11 +15,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import yaml
 
@@ -182,18 +184,43 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def modelway(
-    *arguments: str | Path, cwd: Path | None = None, environ: Mapping[str, str] | None = None
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    warm: bool = True,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `modelway` with arguments, at most PATIENCE seconds."""
-    return subprocess.run(
-        [sys.executable, "-m", "engine", *map(str, arguments)],
-        cwd=cwd,
-        env=environment(environ),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    """Run `modelway` with arguments, at most PATIENCE seconds. A `warm` one is a copy of a process
+    that has imported the engine, in a session of its own, as in `start`."""
+    words, variables = [str(word) for word in arguments], environment(environ)
+    if not (warm and _may_be_warm(environ)):
+        return subprocess.run(
+            [*map(str, engine()), *words],
+            cwd=cwd,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = warm_process().start(words, cwd or Path.cwd(), variables, out, err)
+        try:
+            status = process.wait(PATIENCE)
+        finally:
+            process.kill()
+            process.wait()
+        texts = [_text_of(file) for file in (out, err)]
+    return subprocess.CompletedProcess(words, status, *texts)
+
+
+def _text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
+
+
+def _may_be_warm(environ: Mapping[str, str] | None) -> bool:
+    """Whether no variable is read before `engine` runs."""
+    return not any(name.startswith(_AT_IMPORT) for name in environ or ())
 
 
 def start(
@@ -219,8 +246,8 @@ def start(
     words, variables = [str(word) for word in command], environment(environ)
     process: subprocess.Popen[bytes] | WarmProcess
     with log.open("wb") as out:
-        if warm and not any(name.startswith(_AT_IMPORT) for name in environ or ()):
-            process = _warm().start(words[len(engine()) :], folder, variables, out)
+        if warm and _may_be_warm(environ):
+            process = warm_process().start(words[len(engine()) :], folder, variables, out)
         else:
             process = subprocess.Popen(
                 words,
@@ -244,7 +271,7 @@ def start(
 
 
 @functools.cache
-def _warm() -> Warm:
+def warm_process() -> Warm:
     """The one of this process. It ends when this process does."""
     process = Warm()
     atexit.register(process.stop)

@@ -121,6 +121,12 @@ def expected(markdown: str) -> tuple[Counter[str], list[int]]:
     return +counts, rows
 
 
+def longest_word(markdown: str) -> int:
+    """The length of the longest word outside of blocks. It is what makes a page too wide: blocks,
+    tables and pictures scroll or shrink."""
+    return max(map(len, _FENCE.sub("", markdown).split()))
+
+
 def build(folder: Path) -> Path:
     """Build the site of the documentation in a folder. Skips the test without the generator."""
     if importlib.util.find_spec("zensical") is None:

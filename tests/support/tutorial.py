@@ -14,8 +14,11 @@ from pathlib import Path
 from tests.support.blocks import blocks_of
 from tests.support.how_to import Command
 from tests.support.paths import ROOT
+from tests.support.running import warm_process
+from tests.support.warm_command import VARIABLE
 
 _END = "-- end of output --"
+_COMMAND = ROOT / "tests" / "support" / "warm_command.py"
 
 
 @dataclass
@@ -44,10 +47,12 @@ class Shell:
     """A shell that keeps its folder, its variables and its jobs from command to command."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.folder = folder
         self._process = subprocess.Popen(
             ["bash", "--norc"],
             cwd=folder,
             env=environment,
+            pass_fds=[warm_process().shells.fileno()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -76,17 +81,18 @@ class Shell:
 
 @contextmanager
 def shell_in(folder: Path) -> Iterator[Shell]:
-    """A shell in `work` below a folder, with the command `modelway` of this checkout."""
+    """A shell in `work` below a folder, with the command `modelway` of this checkout, which starts
+    warm."""
     program = folder / "bin" / "modelway"
     program.parent.mkdir()
-    imports = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from modelway import main"
-    program.write_text(f"#!{sys.executable}\n{imports}; main()\n")
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -SEs {_COMMAND} "$@"\n')
     program.chmod(0o755)
     (folder / "work").mkdir()
     names = ("LANG", "TMPDIR", "HOME", "PYTHONPATH", "XDG_RUNTIME_DIR")
     environment = {name: os.environ[name] for name in names if name in os.environ}
     path = f"{program.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    shell = Shell(folder / "work", environment | {"PATH": path})
+    environment |= {"PATH": path, VARIABLE: str(warm_process().shells.fileno())}
+    shell = Shell(folder / "work", environment)
     try:
         yield shell
     finally:

@@ -5,14 +5,20 @@ that tests start. `Warm.start` asks a process that has done them to fork: the co
 folder, environment and command line of its own, and runs `python -m engine` with them as after an
 exec. What a start itself does is tested with commands that are started cold.
 
-As a program, this file is that process. It reads requests from the socket whose descriptor it gets.
+As a program, this file is that process. It reads requests from the sockets whose descriptors it
+gets.
 """
 
 from __future__ import annotations
 
+import gc
+import importlib
+import io
 import json
 import os
+import pkgutil
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -20,12 +26,32 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 _MAX_MESSAGE = 1_000_000
+_STEP = 0.01
+"""Seconds between two looks whether a command has ended."""
 CONNECTIONS: set[int] = set()
 """The inodes of the sockets to these processes, which this one keeps."""
+
+
+_LATE = (
+    "engine.app.build",
+    "engine.app.client_secrets",
+    "engine.app.limit_warnings",
+    "engine.app.recorder",
+    "engine.cli.mock",
+    "engine.cli.serve",
+    "engine.offline.rehearsal.boot",
+    "engine.server.reload",
+    "engine.spec",
+    "engine.stores.counters.memory",
+    "engine.translations",
+    "engine.upstream",
+)
+"""Modules, and packages with all of theirs."""
 
 
 class WarmProcess:
@@ -62,26 +88,34 @@ class WarmProcess:
 
 
 class Warm:
-    """The process that forks; it ends with the one that made it."""
+    """The process that forks; it ends with the one that made it. A shell that inherits `shells` can
+    ask it as well, with `warm_command.py`."""
 
     def __init__(self) -> None:
         self._sock, sock = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._inode = os.fstat(self._sock.fileno()).st_ino
-        CONNECTIONS.add(self._inode)
+        CONNECTIONS.add(os.fstat(self._sock.fileno()).st_ino)
         self._lock = threading.Lock()
-        with sock:
-            program = [sys.executable, "-P", __file__, str(sock.fileno())]
+        self.shells, shells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        CONNECTIONS.add(os.fstat(self.shells.fileno()).st_ino)
+        with sock, shells:
+            descriptors = [sock.fileno(), shells.fileno()]
+            program = [sys.executable, "-P", __file__, *map(str, descriptors)]
             environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
-            self._process = subprocess.Popen(
-                program, env=environ, cwd="/", pass_fds=[sock.fileno()]
-            )
+            self._process = subprocess.Popen(program, env=environ, cwd="/", pass_fds=descriptors)
 
     def start(
-        self, arguments: Sequence[str], folder: Path, environ: Mapping[str, str], out: IO[bytes]
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        environ: Mapping[str, str],
+        out: IO[bytes],
+        err: IO[bytes] | None = None,
     ) -> WarmProcess:
-        """Run `python -m engine` with arguments in a folder; stdout and stderr go to `out`."""
+        """Run `python -m engine` with arguments in a folder; its stdout goes to `out`, its stderr
+        to `err`, or to `out` as well."""
         request = {"argv": list(arguments), "cwd": str(folder), "env": dict(environ)}
-        pid = self._ask(request, [out.fileno()])
+        with open(os.devnull, "rb") as nothing:
+            pid = self._ask(request, [nothing.fileno(), out.fileno(), (err or out).fileno()])
         assert pid is not None
         return WarmProcess(self, pid, arguments)
 
@@ -90,8 +124,9 @@ class Warm:
         return self._ask({"poll": pid})
 
     def stop(self) -> None:
-        CONNECTIONS.discard(self._inode)
-        self._sock.close()
+        for sock in (self._sock, self.shells):
+            CONNECTIONS.discard(os.fstat(sock.fileno()).st_ino)
+            sock.close()
         self._process.wait()
 
     def _ask(self, request: Mapping[str, object], descriptors: Sequence[int] = ()) -> int | None:
@@ -101,56 +136,102 @@ class Warm:
             return answer
 
 
-def serve(sock: socket.socket) -> None:
-    """Answer requests until the other end is closed."""
-    statuses: dict[int, int] = {}
-    while True:
-        data, descriptors, _, _ = socket.recv_fds(sock, _MAX_MESSAGE, 1)
-        if not data:
-            return
-        request = json.loads(data)
-        if "poll" in request:
-            answer = _status(request["poll"], statuses)
-        elif (answer := os.fork()) == 0:
+class Server:
+    """The process that forks, and what it answers."""
+
+    def __init__(self, sock: socket.socket, shells: socket.socket) -> None:
+        self._sock, self._shells = sock, shells
+        self._statuses: dict[int, int] = {}
+        self._commands: dict[int, socket.socket] = {}  # where the status of a shell's command goes
+
+    def serve(self) -> None:
+        """Answer requests until the other end is closed."""
+        while True:
+            wait = _STEP if self._commands else None
+            ready, _, _ = select.select([self._sock, self._shells], [], [], wait)
+            for pid in [pid for pid in self._commands if self._status(pid) is not None]:
+                self._end_command(pid)
+            for sock in ready:
+                data, descriptors, _, _ = socket.recv_fds(sock, _MAX_MESSAGE, 4)
+                if not data:
+                    return
+                request = json.loads(data)
+                if "poll" in request:
+                    sock.sendall(json.dumps(self._status(request["poll"])).encode())
+                elif (pid := os.fork()) == 0:
+                    self._become(request, descriptors)
+                    return
+                else:
+                    self._note(sock, pid, descriptors)
+
+    def _become(self, request: Mapping[str, object], descriptors: Sequence[int]) -> None:
+        for sock in (self._sock, self._shells, *self._commands.values()):
             sock.close()
-            _run(request, descriptors[0])
-            return
-        for descriptor in descriptors:
+        for descriptor in descriptors[3:]:
             os.close(descriptor)
-        sock.sendall(json.dumps(answer).encode())
+        _run(request, descriptors[:3])
+
+    def _note(self, sock: socket.socket, pid: int, descriptors: Sequence[int]) -> None:
+        """Tell the id of a copy to who asked for it."""
+        for descriptor in descriptors[:3]:
+            os.close(descriptor)
+        if sock is self._shells:
+            sock = self._commands[pid] = socket.socket(fileno=descriptors[3])
+        sock.sendall(json.dumps(pid).encode())
+
+    def _end_command(self, pid: int) -> None:
+        with self._commands.pop(pid) as sock, suppress(OSError):  # the command was killed
+            sock.sendall(json.dumps(self._statuses[pid]).encode())
+
+    def _status(self, pid: int) -> int | None:
+        if pid not in self._statuses:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if not ended:
+                return None
+            self._statuses[pid] = os.waitstatus_to_exitcode(status)
+        return self._statuses[pid]
 
 
-def _status(pid: int, statuses: dict[int, int]) -> int | None:
-    if pid not in statuses:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if not ended:
-            return None
-        statuses[pid] = os.waitstatus_to_exitcode(status)
-    return statuses[pid]
-
-
-def _run(request: Mapping[str, object], out: int) -> None:
-    """Become the process that was asked for, and run it to its end."""
+def _run(request: Mapping[str, object], descriptors: Sequence[int]) -> None:
+    """Become the process that was asked for, with these as its stdin, stdout and stderr, and run it
+    to its end."""
     os.setsid()
-    os.dup2(out, 1)
-    os.dup2(out, 2)
-    os.close(out)
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    reader = io.BufferedReader(io.FileIO(0, closefd=False))
+    sys.stdin = io.TextIOWrapper(reader, sys.stdin.encoding, sys.stdin.errors)
+    sys.stdout, sys.stderr = _unbuffered(1, sys.stdout), _unbuffered(2, sys.stderr)
     os.environ.clear()
     os.environ.update(request["env"])  # type: ignore[call-overload]
     time.tzset()
     os.chdir(str(request["cwd"]))
     sys.path.insert(0, os.getcwd())
-    sys.argv = ["engine", *request["argv"]]  # type: ignore[misc]
-    runpy.run_module("engine", run_name="__main__", alter_sys=True)
+    sys.argv = [request.get("program", "engine"), *request["argv"]]  # type: ignore[list-item,misc]
+    if "program" in request:
+        importlib.import_module("modelway").main()
+    else:
+        runpy.run_module("engine", run_name="__main__", alter_sys=True)
+
+
+def load() -> None:
+    """Import what starts of gateways import, also late: the trial, the recorder, its database and
+    the languages of models."""
+    for name in _LATE:
+        module = importlib.import_module(name)
+        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{name}."):
+            importlib.import_module(found.name)
+
+
+def _unbuffered(number: int, before: TextIO) -> TextIO:
+    """A stream to a descriptor as of `python -u`, in the encoding of that before."""
+    raw = io.FileIO(number, "wb", closefd=False)
+    return io.TextIOWrapper(raw, before.encoding, before.errors, write_through=True)
 
 
 if __name__ == "__main__":
-    import gc
-
     gc.disable()
-    import engine.app.build
-    import engine.cli.mock
-    import engine.cli.serve  # noqa: F401
-
+    load()
+    gc.freeze()  # collections of copies would copy all pages of what is imported
     gc.enable()
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    Server(*(socket.socket(fileno=int(number)) for number in sys.argv[1:])).serve()

@@ -167,7 +167,16 @@ def test_the_schema_lists_every_field():
     assert set(text) == set(FIELDS)
     everything = finished_exchange(record={"traffic": Traffic(), "mcp": McpMessage("shop")})
     everything.record.queue_time, everything.record.verdicts = 0.25, ("request:redact",)
+    everything.record.margin = 1
     assert set(row(everything, fields=FIELDS)) == set(FIELDS)
+
+
+def test_the_vendors_cost_is_written_if_the_team_pays_another():
+    exchange = finished_exchange()
+    exchange.record.cost, exchange.record.margin = 3_000_000_000, 500_000_000
+    assert (row(exchange)["cost"], row(exchange)["vendor_cost"]) == (3.0, 2.5)
+    exchange.record.margin = 0
+    assert "vendor_cost" not in row(exchange)
 
 
 def test_the_text_format_is_names_and_values():

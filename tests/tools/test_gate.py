@@ -1,13 +1,14 @@
 """The gate fails if any of its parts does, and compiles tests once."""
 
 import sys
+import tomllib
 from threading import Timer
 
 import pytest
 
 from tests.support.paths import ROOT
 from tools import gate
-from tools.gate import WAITING, Checks, are_compiled, main, runs
+from tools.gate import ELSEWHERE, WAITING, Checks, are_compiled, main, queues
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -102,22 +103,28 @@ def test_an_empty_checkout_is_compiled_by_one_process(parts, tmp_path):
     parts(GOOD, GOOD, python(write))
     assert main([]) == 0
     first, *others = calls.read_text().splitlines()
-    assert first == "--collect-only -qq"
-    assert len(others) == 2
+    assert first.startswith("--collect-only -qq ")
+    assert [line.split()[-1] for line in others] == [str(tmp_path / "test_a.py")]
 
 
-def test_every_test_is_in_one_of_the_two_runs():
-    waiting, [computing] = runs([])
-    assert all((ROOT / folder).is_dir() for folder in WAITING)
-    assert {*WAITING} == {word for word in waiting if word.startswith("tests/")}
-    assert {*WAITING} == {word[9:] for word in computing if word.startswith("--ignore=")}
+def test_every_test_is_in_one_group():
+    waiting, computing = ([m for group in queue for m in group.modules] for queue in queues())
+    assert all((ROOT / "tests" / folder).is_dir() for folder in (*WAITING, *ELSEWHERE))
+    assert {module.parts[1] for module in waiting} == {*WAITING}
+    everything = {path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")}
+    elsewhere = {path for path in everything if path.parts[1] in ELSEWHERE}
+    assert sorted([*waiting, *computing]) == sorted(everything - elsewhere)
 
 
-@pytest.mark.parametrize("ending", [0, 1])
-def test_a_run_beside_the_first_can_fail(parts, tmp_path, ending):
-    fails = f"import sys; raise SystemExit({ending} if '-q' in sys.argv else 0)"
-    parts(GOOD, GOOD, python(fails))
-    assert main([]) == ending
+def test_what_is_elsewhere_is_not_collected():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]
+    assert {*ELSEWHERE} < {*settings["ini_options"]["norecursedirs"]}
+
+
+def test_a_group_can_fail(parts, tmp_path):
+    (tmp_path / "test_a.py").write_text("")
+    parts(GOOD, GOOD, python("import sys; sys.exit('--collect-only' not in sys.argv)"))
+    assert main([]) == 1
 
 
 def test_compiled_tests_are_known_by_python_and_pytest(tmp_path):

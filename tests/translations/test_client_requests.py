@@ -234,3 +234,140 @@ def test_two_tools_of_one_name_are_one_or_refused_by_the_place_of_the_second(tar
     with pytest.raises(GatewayError, match=r"another name than 'tools\[0\]'") as excinfo:
         exchange("messages", target, {**request, "tools": [P, {**P, "description": "Other."}]})
     assert (excinfo.value.status, excinfo.value.param) == (400, "tools[1]")
+
+
+def thinking_of(target: str, **members: Any) -> Any:
+    """What a target is told of thinking by a chat request with these members."""
+    body = sent("chat_completions", target, {"messages": [ASKED], "max_tokens": 8000, **members})
+    config = body.get("generationConfig", {}).get("thinkingConfig")
+    return body.get("thinking", body.get("reasoning", config))
+
+
+BUDGET = {"type": "enabled", "budget_tokens": 2048}
+
+
+@each(
+    ("members", "claude", "openai"),
+    [
+        ({"thinking": BUDGET}, BUDGET, {"effort": "low"}),
+        ({"thinking": {"type": "disabled"}}, {"type": "disabled"}, {"effort": "minimal"}),
+        ({"reasoning": {"max_tokens": 2048}}, BUDGET, {"effort": "low"}),
+        ({"reasoning": {"effort": "low"}}, BUDGET, {"effort": "low"}),
+        ({"reasoning": {"enabled": False}}, {"type": "disabled"}, {"effort": "minimal"}),
+        ({"enable_thinking": False}, {"type": "disabled"}, {"effort": "minimal"}),
+        ({"thinking": {"type": "enabled"}}, {"type": "enabled", "budget_tokens": 4000}, None),
+        ({"enable_thinking": True}, {"type": "enabled", "budget_tokens": 4000}, None),
+        ({"reasoning_effort": "low", "thinking": {"type": "disabled"}}, BUDGET, {"effort": "low"}),
+    ],
+)
+def test_chats_say_in_vendors_members_how_much_to_think(
+    members: Json, claude: Json, openai: Json | None
+) -> None:
+    assert thinking_of("messages", **members) == claude
+    assert thinking_of("responses", **members) == openai
+
+
+@each(
+    ("members", "place"),
+    [
+        ({"thinking": {"type": "often"}}, "thinking.type"),
+        ({"reasoning": {"effort": 5}}, "reasoning.effort"),
+        ({"reasoning": {"mode": "x"}}, "reasoning.mode"),
+    ],
+)
+def test_odd_wishes_to_think_are_refused_by_their_place(members: Json, place: str) -> None:
+    with pytest.raises(GatewayError) as excinfo:
+        thinking_of("messages", **members)
+    assert excinfo.value.param == place
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
+
+
+def test_a_json_object_may_have_a_schema() -> None:
+    form = {"type": "json_object", "schema": SCHEMA}
+    body = sent("chat_completions", "responses", {"messages": [ASKED], "response_format": form})
+    assert body["text"]["format"] == {"type": "json_schema", "name": "response", "schema": SCHEMA}
+
+
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "messages"])
+def test_the_form_of_the_answer_may_have_its_name_of_the_beta(target: str) -> None:
+    form = {"type": "json_schema", "schema": SCHEMA}
+    request = {"max_tokens": 99, "messages": [ASKED]}
+    expected = sent("messages", target, {**request, "output_config": {"format": form}})
+    assert sent("messages", target, {**request, "output_format": form}) == expected
+
+
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "chat_completions"])
+def test_what_mistral_takes_of_callers_is_carried(target: str) -> None:
+    def request(url: Any, arguments: Any) -> Json:
+        image = {"type": "image_url", "image_url": url}
+        call = {**CALL, "function": {"name": "f", "arguments": arguments}}
+        turn = {"role": "assistant", "content": "", "tool_calls": [call]}
+        result = {"role": "tool", "tool_call_id": "c1", "content": "x"}
+        return {"messages": [{"role": "user", "content": [image]}, turn, result]}
+
+    url = "data:image/png;base64,iVBORw0KGgo="
+    expected = sent("chat_completions", target, request({"url": url}, '{"a": 1.0}'))
+    assert sent("chat_completions", target, request(url, {"a": 1.0})) == expected
+
+
+@each(
+    ("members", "field"),
+    [
+        ({"usage": {"include": True}}, "usage"),
+        ({"include_reasoning": True}, "include_reasoning"),
+        ({"cache_control": {"type": "ephemeral"}}, "cache_control"),
+    ],
+)
+def test_what_routers_have_added_is_left_out_and_named(members: Json, field: str) -> None:
+    translated = exchange("chat_completions", "messages", {"messages": [ASKED], **members})
+    assert translated.dropped == [field]
+
+
+SEARCH = {"type": "web_search_20260209", "name": "web_search", "allowed_callers": ["direct"]}
+LATER = {**FUNCTION, "defer_loading": True}
+
+
+def test_declarations_that_say_what_is_so_anyway_cost_nothing() -> None:
+    request = {"max_tokens": 99, "messages": [ASKED], "tools": [SEARCH]}
+    assert exchange("messages", "responses", request).dropped == []
+    assert exchange("responses", "messages", {"input": "hi", "tools": [LATER]}).dropped == []
+
+
+FOUND_PAGES = {"type": "web_search_result", "url": "https://a", "encrypted_content": "x"}
+SEARCHED = [
+    {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
+    {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [FOUND_PAGES]},
+    {"type": "text", "text": "Found it."},
+]
+SEARCH_ITEM = {"type": "web_search_call", "id": "ws_1", "action": {"type": "search", "query": "x"}}
+
+
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "messages"])
+def test_a_search_of_an_earlier_turn_is_left_out_for_another_vendor(target: str) -> None:
+    def request(content: Any) -> Json:
+        turn = {"role": "assistant", "content": content}
+        return {"max_tokens": 99, "messages": [ASKED, turn, ASKED]}
+
+    translated = exchange("messages", target, request(SEARCHED))
+    assert json.loads(translated.target_request.body) == sent(
+        "messages", target, request("Found it.")
+    )
+    assert translated.dropped == ["messages.content"]
+
+
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "responses"])
+def test_an_item_of_a_search_is_left_out_for_another_vendor(target: str) -> None:
+    items = [ASKED, {"role": "assistant", "content": "Found it."}, ASKED]
+    translated = exchange("responses", target, {"input": [ASKED, SEARCH_ITEM, *items[1:]]})
+    assert json.loads(translated.target_request.body) == sent("responses", target, {"input": items})
+    assert translated.dropped == ["input"]
+
+
+def test_a_result_that_can_be_read_is_not_left_out() -> None:
+    result = {"type": "code_execution_tool_result", "tool_use_id": "s1", "content": {"stdout": "1"}}
+    turn = {"role": "assistant", "content": [{**SEARCHED[0], "name": "code_execution"}, result]}
+    with pytest.raises(GatewayError) as excinfo:
+        exchange("messages", "responses", {"max_tokens": 99, "messages": [ASKED, turn, ASKED]})
+    assert excinfo.value.param == "messages[1].content[1]"

@@ -30,12 +30,12 @@ def _cases(target: str) -> dict[str, Case]:
     return cases
 
 
-def _saying(case: Case, caller: str, target: str, *, stream: bool) -> tuple[str, list[Any]]:
+def _saying(case: Case, caller: str, target: str, *, stream: bool) -> tuple[str, list[Any], str]:
     documents = [each.encode() for each in case["documents"]]
     from_stream = not case.get("whole", False)
     output = translated(documents, caller, target, from_stream=from_stream, stream=stream)
     saying = saying_of(caller, as_sdk(caller, output, stream=stream))
-    return saying.text, [[*call] for call in saying.calls]
+    return saying.text, [[*call] for call in saying.calls], saying.stop
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -43,8 +43,9 @@ def test_an_ornament_costs_no_answer(target: str) -> None:
     for name, case in _cases(target).items():
         expected = case.get("text", ""), case.get("calls", [])
         for caller, stream in itertools.product(CALLERS, (False, True)):
-            saying = _saying(case, caller, target, stream=stream)
-            assert saying == expected, (name, caller, stream)
+            text, calls, stop = _saying(case, caller, target, stream=stream)
+            assert (text, calls) == expected, (name, caller, stream)
+            assert stop == case.get("stop", stop), (name, caller, stream)
 
 
 NEEDED = {

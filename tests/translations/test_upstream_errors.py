@@ -89,6 +89,21 @@ def test_the_code_is_the_first_word_that_is_a_text() -> None:
 
 
 @each(
+    ("raw", "message"),
+    [
+        ('{"error":{"message":"boom"}}', "Provider returned error: boom"),
+        ("boom", "Provider returned error: boom"),
+        ({"detail": "boom"}, "Provider returned error: boom"),
+        *(("", "Provider returned error"), (None, "Provider returned error")),
+        ("Provider returned error", "Provider returned error"),
+    ],
+)
+def test_the_words_of_a_provider_stand_behind_those_of_its_router(raw: Any, message: str) -> None:
+    error = {"message": "Provider returned error", "code": 400, "metadata": {"raw": raw}}
+    assert error_of(400, {"error": error}, ("type",)).message == message
+
+
+@each(
     ("document", "members"),
     [
         ({"error": {"message": "m"}}, {"message": "m"}),

@@ -1,6 +1,6 @@
 import pytest
 
-from engine.upstream.fetch_document import FetchFailed, fetch_document
+from engine.upstream.fetch_document import FetchFailed, exchange_documents, fetch_document
 from tests.support.recording import answer, recorder
 
 
@@ -36,3 +36,12 @@ def test_a_server_that_is_not_there_is_a_failure():
 def test_what_is_no_url_is_a_failure():
     with pytest.raises(FetchFailed):
         fetch_document("ftp://example.com", seconds=60, max_size=100)
+
+
+def test_a_document_is_sent_and_the_answer_is_there_whatever_its_status(server):
+    server.speak = answer(b'{"error": "x"}', status=400)
+    headers = [("content-type", "text/plain")]
+    sent = ("POST", f"{server.url}/token", headers, b"a=b")
+    assert exchange_documents(*sent, seconds=60, max_size=100) == (400, b'{"error": "x"}')
+    assert server.requests[-1].body == b"a=b"
+    assert dict(server.requests[-1].headers)["content-type"] == "text/plain"

@@ -1,12 +1,13 @@
 """What usage costs, to the last nano-unit."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.values.price import PIECES, TOKENS, Price, Prices, price_of
+from engine.values.price import PIECES, TOKENS, Price, price_of
 from engine.values.usage import NO_USAGE, Usage
 
 COUNTS = st.integers(0, 10**9)
@@ -198,35 +199,6 @@ def test_counts_that_contradict_each_other_never_cost_less_than_nothing():
     assert price.cost(Usage(input=1, cached=1_000)) == 0
 
 
-CHEAP, DEAR = price_of({"input": 1}), price_of({"input": 9})
-PRICES = Prices({"small": CHEAP, "gpt-*": CHEAP}, {"groq": {"llama": DEAR, "gpt-5": DEAR}})
-
-
-@pytest.mark.parametrize(
-    ("model", "upstream", "upstream_model", "price"),
-    [
-        ("small", "groq", "llama", CHEAP),
-        ("gpt-5", "groq", "gpt-5", CHEAP),
-        ("large", "groq", "llama", DEAR),
-        ("large", "groq", "unknown", None),
-        ("large", "other", "llama", None),
-        ("large", "", "", None),
-    ],
-)
-def test_a_price_of_the_config_comes_before_that_of_the_provider(
-    model, upstream, upstream_model, price
-):
-    assert PRICES.find(model, upstream, upstream_model) is price
-
-
-def test_a_target_has_a_price_of_its_own_under_its_name():
-    one, other, default = (price_of({"input": n}) for n in (1, 2, 3))
-    prices = Prices({"up/there": one, "*": other}, {"up": {"there": default}})
-    assert prices.find("model", "up", "there") is one
-    assert prices.find("model", "up", "elsewhere") is other
-    assert Prices({"up/there": one}, {"up": {"x": default}}).find("model", "up", "x") is default
-
-
 def test_a_request_in_a_batch_costs_a_share():
     usage = Usage(input=1_000_000, output=3)
     tiers = [{"above": 100, "input": 4}]
@@ -235,3 +207,12 @@ def test_a_request_in_a_batch_costs_a_share():
     assert price_of({"input": 2}).batch_cost(usage) == price_of({"input": 2}).cost(usage)
     assert price_of({"input": 2}, "vendor", 0.25).batch_cost(usage) == 500_000_000
     assert price_of({"input": 2, "batch": 1}, "vendor", 0.25).batch_cost(usage) == 2_000_000_000
+
+
+def test_a_price_times_a_factor_has_every_amount_times_it():
+    price = price_of({**EVERY_KIND, "tiers": [{"above": 100, "input": 4}], "batch": 0.5}, "config")
+    scaled = price.scaled(Decimal("1.2"), "config +20%")
+    for key in (*TOKENS, *PIECES):
+        assert Fraction(getattr(scaled, key)) == Fraction(getattr(price, key)) * Fraction(6, 5)
+    assert scaled.tiers[0].price.input * 5 == price.tiers[0].price.input * 6
+    assert (scaled.batch, scaled.source) == (0.5, "config +20%")

@@ -85,9 +85,7 @@ class Bearers:
     def caller(self, secret: str) -> tuple[Caller, str]:
         """The caller, and the identity of the token (`identity.py`). Raises TokenRefused,
         KeysUnavailable."""
-        if len(secret) > MAX_TOKEN:
-            message = f"The token has more than {MAX_TOKEN} characters: it needs fewer claims."
-            raise TokenRefused(message)
+        _check_size(secret)
         key = digest(secret)
         entry = self._entries.get(key)
         if entry is not None:
@@ -100,6 +98,14 @@ class Bearers:
         entry = self._verify(secret, key)
         self._entries[key] = entry
         return entry.caller, entry.identity
+
+    def claims(self, secret: str) -> Mapping[str, Any]:
+        """The claims of a token of an issuer for one of its audiences, whatever else an entry
+        requires. Raises TokenRefused, KeysUnavailable."""
+        _check_size(secret)
+        header, claims = unverified(secret)
+        issuer = choose_issuer(self._issuers, claims)
+        return self._signed(secret, header, issuer, self._key_sets[issuer.at])
 
     def _verify(self, secret: str, key: str) -> _Entry:
         header, claims = unverified(secret)
@@ -140,6 +146,12 @@ class Bearers:
             reason = next(reasons, INVALID)
             raise TokenRefused(reason, is_known=isinstance(error, _OF_SIGNED)) from error
         return verified
+
+
+def _check_size(secret: str) -> None:
+    if len(secret) > MAX_TOKEN:
+        message = f"The token has more than {MAX_TOKEN} characters: it needs fewer claims."
+        raise TokenRefused(message)
 
 
 def _identity(issuer: JwtIssuer, claims: Mapping[str, Any], key: str) -> str:

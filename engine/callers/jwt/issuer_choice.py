@@ -28,9 +28,10 @@ def check_claims(issuer: JwtIssuer, claims: Mapping[str, Any]) -> None:
     token."""
     if not meets(issuer, claims):
         raise TokenRefused("The token lacks a claim that is required here.", is_known=True)
-    token_id = claims.get("jti")
-    if isinstance(token_id, str) and token_id in issuer.revoked:
-        raise TokenRefused("The token was revoked.", is_known=True)
+    for name, revoked in (("jti", issuer.revoked), ("sub", issuer.revoked_subjects)):
+        value = claims.get(name)
+        if isinstance(value, str) and value in revoked:
+            raise TokenRefused("The token was revoked.", is_known=True)
 
 
 def is_for(claims: Mapping[str, Any], audience: Sequence[str]) -> bool:

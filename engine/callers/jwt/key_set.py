@@ -2,9 +2,8 @@
 
 The law: a key is used for signatures only, only with an algorithm of its own type, and never as a
 shared secret. A token names its key (`kid`); headers that bring a key or its address (`jwk`, `jku`,
-`x5c`, `x5u`) are not read. Keys are fetched again when they are older than `MAX_AGE`, and for an
-unknown `kid`, which anybody can make up, at most once in `MIN_INTERVAL`. While the issuer does not
-answer, the last keys are used for `STALE_AGE`.
+`x5c`, `x5u`) are not read. Keys are fetched again when they are old (`cached_load.py`), and for an
+unknown `kid`, which anybody can make up, at most once in `MIN_INTERVAL`.
 """
 
 from __future__ import annotations
@@ -14,20 +13,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import gevent
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
-from gevent.event import AsyncResult
 
-from engine.callers.jwt.refusal import KeysUnavailable
+from engine.callers.jwt.cached_load import CachedLoad
 
 log = logging.getLogger("modelway")
 
-MAX_AGE = 3_600.0
-MIN_INTERVAL = 30.0
-STALE_AGE = 86_400.0
-_FIRST_INTERVAL = 1.0
-"""Seconds between two attempts as long as there are no keys."""
 MAX_KEYS = 100
 MIN_RSA_BITS = 2048
 
@@ -45,58 +37,45 @@ class KeySet:
         self, issuer: str, load: Load, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._issuer = issuer
-        self._load = load
-        self._clock = clock
-        self._keys: Sequence[Mapping[str, Any]] = ()
+        self._keys = CachedLoad(f"the keys of {issuer}", lambda: [*load()][:MAX_KEYS], clock)
         self._compiled: dict[tuple[int, str], jwt.PyJWK | None] = {}
-        self._loaded = self._tried = float("-inf")
-        self._pending: AsyncResult[None] | None = None
-        self._error = ""
-        self.version = 0
+        self._compiled_version = 0
+
+    @property
+    def version(self) -> int:
+        return self._keys.version
 
     def find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
         """The key for a signature; None if the issuer has none. Waits for keys that it may have.
         Raises KeysUnavailable."""
         self.renew()
         key = self._find(kid, algorithm)
-        if key is None and self._may_try():
-            self._refresh().get()
+        if key is None and self._keys.reload():
             key = self._find(kid, algorithm)
         return key
 
     def renew(self) -> None:
         """Fetch old keys again, in the background while the old ones may be used. Raises
         KeysUnavailable without keys that may be used."""
-        if self._clock() - self._loaded <= MAX_AGE:
-            return
-        pending = self._refresh() if self._may_try() else None
-        if not self._is_usable():
-            if pending is not None:
-                pending.get()
-            if not self._is_usable():
-                raise KeysUnavailable(self._error or "they are being fetched")
-
-    def _is_usable(self) -> bool:
-        return self._clock() - self._loaded <= MAX_AGE + STALE_AGE
-
-    def _may_try(self) -> bool:
-        interval = MIN_INTERVAL if self._is_usable() else _FIRST_INTERVAL
-        return self._pending is not None or self._clock() - self._tried >= interval
+        self._keys.renew()
 
     def _find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
         """The only key that fits: a token without `kid` is not tried with one key after the
         other."""
+        keys = self._keys.value or ()
         places = [
             at
-            for at, key in enumerate(self._keys)
+            for at, key in enumerate(keys)
             if (kid is None or key.get("kid") == kid) and _fits(key, algorithm)
         ]
-        return self._compile(places[0], algorithm) if len(places) == 1 else None
+        return self._compile(places[0], keys[places[0]], algorithm) if len(places) == 1 else None
 
-    def _compile(self, at: int, algorithm: str) -> jwt.PyJWK | None:
+    def _compile(self, at: int, key: Mapping[str, Any], algorithm: str) -> jwt.PyJWK | None:
+        if self._compiled_version != self.version:
+            self._compiled_version, self._compiled = self.version, {}
         known = (at, algorithm)
         if known not in self._compiled:
-            self._compiled[known] = self._public_key(self._keys[at], algorithm)
+            self._compiled[known] = self._public_key(key, algorithm)
         return self._compiled[known]
 
     def _public_key(self, key: Mapping[str, Any], algorithm: str) -> jwt.PyJWK | None:
@@ -111,32 +90,6 @@ class KeySet:
             log.warning("a key of %s cannot be used: it has %d bits", self._issuer, bits)
             return None
         return compiled
-
-    def _refresh(self) -> AsyncResult[None]:
-        """Fetch the keys, once for all who wait."""
-        if self._pending is None:
-            self._pending = AsyncResult()
-            self._tried = self._clock()
-            gevent.spawn(self._run, self._pending)
-        return self._pending
-
-    def _run(self, pending: AsyncResult[None]) -> None:
-        try:
-            keys = list(self._load())[:MAX_KEYS]
-        except KeysUnavailable as error:
-            self._error = str(error)
-            log.warning("the keys of %s cannot be fetched: %s", self._issuer, error)
-        except Exception:
-            self._error = "the keys cannot be read"
-            log.exception("the keys of %s cannot be fetched", self._issuer)
-        else:
-            if keys != self._keys:
-                self._keys, self._compiled = keys, {}
-                self.version += 1
-            self._loaded, self._error = self._clock(), ""
-        finally:
-            self._pending = None
-            pending.set(None)
 
 
 def _fits(key: Mapping[str, Any], algorithm: str) -> bool:

@@ -142,6 +142,7 @@ def _teams(plan: Plan) -> list[Document]:
             "operations": team.operations,
             "limits": [quota_text(limit, config.currency) for limit in team.limits],
             "regions": team.regions,
+            "prices": str(config.team_prices[name]) if name in config.team_prices else "",
             "tokens": [caller.name for caller in config.tokens.values() if caller.team == name],
         }
         for name, team in config.teams.by_name.items()

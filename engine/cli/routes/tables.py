@@ -115,7 +115,8 @@ def upstream_table(upstreams: Sequence[Document]) -> Table:
 
 def team_table(teams: Sequence[Document]) -> Table:
     """The teams, and what their members share."""
-    headings = ("TEAM", "IN", "MODELS", "OPERATIONS", "REGIONS", "LIMITS", "TOKENS OF THE FILE")
+    names = ("TEAM", "IN", "MODELS", "OPERATIONS", "REGIONS", "LIMITS", "PRICES")
+    headings = (*names, "TOKENS OF THE FILE")
     return _table(
         headings,
         (
@@ -126,6 +127,7 @@ def team_table(teams: Sequence[Document]) -> Table:
                 _allowed(team["operations"]),
                 _allowed(team["regions"]),
                 ", ".join(team["limits"]) or "-",
+                team["prices"] or "-",
                 _names(team["tokens"], _MAX_LISTED),
             )
             for team in teams

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from engine.app.bearers import bearers_of
+from engine.app.bearers import bearers_of, key_sets_of
 from engine.callers.jwt.form import unverified
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.cli.config_file import config_option, plan_or_exit
@@ -48,12 +48,11 @@ def command(config: ConfigFiles, file: Any, output_format: str) -> None:
 def inspect(secret: str, plan: Plan) -> dict[str, Any]:
     """The header, the claims, the fields of the caller, and why the token is refused or ""."""
     result: dict[str, Any] = {"header": {}, "claims": {}, "caller": {}, "refusal": ""}
-    bearers = bearers_of(plan, time.time)
     try:
         result["header"], result["claims"] = unverified(secret)
-        if bearers is None:
+        if not plan.config.jwt:
             raise TokenRefused(_NO_ISSUER)
-        caller, _ = bearers.caller(secret)
+        caller, _ = bearers_of(plan, key_sets_of(plan.config.jwt), time.time).caller(secret)
         result["caller"] = _fields(caller, plan.config.currency)
     except TokenRefused as refusal:
         result["refusal"] = str(refusal)

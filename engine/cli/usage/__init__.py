@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,9 +13,12 @@ import click
 
 from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.output_format import format_option
+from engine.cli.usage.export_file import WRITERS, write_export
 from engine.cli.usage.focus import print_focus
 from engine.cli.usage.left import show_left
 from engine.cli.usage.report import UsageReport, print_csv, print_json, print_table
+from engine.cli.usage.row_export import row_columns, row_groups
+from engine.cli.usage.totals_export import totals_table
 from engine.config.config_files import ConfigFiles
 from engine.source.excerpt import printable
 from engine.source.suggestion import did_you_mean
@@ -23,7 +27,6 @@ from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import (
     KINDS,
     MAX_GROUPS,
-    TAG,
     charges,
     deleted_before,
     distinct_values,
@@ -34,6 +37,7 @@ from engine.stores.ledger.journal_folder import count_unshipped
 from engine.values import units
 from engine.values.calendar import PERIODS, SECOND, Calendar
 from engine.values.units import format_count
+from engine.values.usage_query import TAG
 
 
 def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
@@ -72,6 +76,7 @@ class _Grouping(click.Choice[str]):
     help="The time zone of days and times, like Europe/Vienna.",
 )  # fmt: skip
 @click.option("--token", default="", metavar="NAME", help="Only this token's requests.")
+@click.option("--team", default="", metavar="NAME", help="Only this team's requests.")
 @click.option("--model", default="", metavar="NAME", help="Only this model, requested or served.")
 @click.option("--client", default="", metavar="NAME", help="Only this program.")
 @click.option("--session", default="", metavar="ID", help="Only this session.")
@@ -89,10 +94,19 @@ class _Grouping(click.Choice[str]):
     help="What is left of every limit now, those near their end first. Of the other options only "
     "--token and --format apply.",
 )  # fmt: skip
+@click.option(
+    "--rows", "as_rows", is_flag=True,
+    help="Not sums, but every row that is selected, in the order of time, as csv, json (an object "
+    "a line) or parquet. --by and --most do not apply.",
+)  # fmt: skip
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write --rows or parquet to a file, which is there when it is complete.",
+)  # fmt: skip
 @format_option(
-    ("text", "json", "csv", "focus"),
-    "text for people; json and csv for programs; focus is CSV with the columns of FOCUS 1.2, for "
-    "each day, token, model and upstream.",
+    ("text", "json", "csv", "focus", "parquet"),
+    "text for people; json, csv and parquet (with modelway[parquet]) for programs; focus is CSV "
+    "with the columns of FOCUS 1.2, for each day, token, model and upstream.",
 )
 @database_options
 def command(
@@ -102,6 +116,8 @@ def command(
     output_format: str,
     most: int,
     left: bool,
+    as_rows: bool,
+    output: Path | None,
     **options: Any,
 ) -> None:
     """Sum the ledger: requests, model tokens, money, and time to the first byte.
@@ -119,10 +135,15 @@ def command(
     Each of their sessions:  modelway usage --by session --token shop --since 24h
     One token, day by day:   modelway usage --by day --token shop --since 2027-01-01
     For a spreadsheet:       modelway usage --by model --since 90d --format csv
+    For a warehouse:         modelway usage --rows --since month --format parquet -o usage.parquet
     What is left of limits:  modelway usage --left
     """
-    if left and output_format == "focus":
-        raise click.UsageError("--left is no report of costs: use another --format")
+    if output is not None and not as_rows and output_format != "parquet":
+        raise click.UsageError("--output is for --rows and parquet: redirect other formats with >")
+    if left and (as_rows or output_format in ("focus", "parquet")):
+        raise click.UsageError("--left is no report of costs: use another --format, without --rows")
+    if as_rows and output_format not in WRITERS:
+        raise click.UsageError(f"--rows needs --format {', '.join(WRITERS)}")
     if left:
         show_left(config, database_url, options["token"], output_format)
         return
@@ -130,6 +151,11 @@ def command(
     location = location_of(config, database_url)
     _check_tag(by, location)
     time_zone = ZoneInfo(options["time_zone"])
+    if as_rows:
+        with database_at(location) as database:
+            groups = row_groups(database, selection)
+            write_export(output_format, output, row_columns(), groups)
+        return
     if output_format == "focus":
         with database_at(location) as database:
             print_focus(charges(database, selection))
@@ -144,7 +170,11 @@ def command(
             click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
         if not rows:
             click.echo(_no_requests(database, selection), err=True)
-    {"text": print_table, "json": print_json, "csv": print_csv}[output_format](report)
+    if output_format == "parquet":
+        columns, totals_rows = totals_table(report)
+        write_export(output_format, output, columns, [totals_rows])
+    else:
+        {"text": print_table, "json": print_json, "csv": print_csv}[output_format](report)
     if report.unshipped:
         count = format_count(report.unshipped, "row")
         click.echo(f"{count} in {location.journal} not yet in the database", err=True)
@@ -205,7 +235,8 @@ def _no_requests(database: Database, selection: UsageFilter) -> str:
         if name := getattr(selection, kind):
             return f"no requests of {kind} '{printable(name)}' in this period"
     period = UsageFilter(selection.since, selection.until)
-    for kind, name in (("token", selection.token), ("model", selection.model)):
+    for kind in ("token", "team", "model"):
+        name = getattr(selection, kind)
         if not name:
             continue
         known_names = distinct_values(database, kind, period)

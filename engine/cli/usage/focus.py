@@ -39,7 +39,9 @@ def print_focus(charges: Iterable[Charge]) -> None:
 
 def _row(charge: Charge) -> dict[str, str | int]:
     total, usage = charge.total, charge.total.usage
-    cost = format_nano(sum(total.cost.values()))
+    cost, vendor_cost = (
+        format_nano(sum(amounts.values())) for amounts in (total.cost, total.vendor_cost)
+    )
     start = datetime.fromtimestamp(charge.day, UTC)
     month = start.replace(day=1)
     token, team, model, upstream = map(
@@ -47,7 +49,8 @@ def _row(charge: Charge) -> dict[str, str | int]:
     )
     tokens = usage.input + usage.output
     return {
-        **dict.fromkeys(("BilledCost", "ContractedCost", "EffectiveCost", "ListCost"), cost),
+        **dict.fromkeys(("BilledCost", "ContractedCost", "EffectiveCost"), cost),
+        "ListCost": vendor_cost,
         **dict.fromkeys(("BillingAccountId", "BillingAccountName"), _ACCOUNT),
         "BillingCurrency": charge.currency,
         "BillingPeriodStart": _time(month),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
@@ -60,12 +60,14 @@ def _rows(report: UsageReport, texts: Sequence[str]) -> list[list[str]]:
     sums = _numbers(grand_total)
     names = [name for name in sums if name not in _RARE or sums[name]]
     titles = [name.upper().replace("_", " ") for name in names]
-    rows = [[report.by.upper().replace("_", " "), *texts, *titles, "COST", "FIRST BYTE"]]
+    has_margin = any(total.vendor_cost != total.cost for total in report.totals)
+    costs = ["COST", "VENDOR COST"] if has_margin else ["COST"]
+    rows = [[report.by.upper().replace("_", " "), *texts, *titles, *costs, "FIRST BYTE"]]
     for total in report.totals:
         cells = _texts(total, report.time_zone) if texts else []
-        rows.append([printable(total.key) or "-", *cells, *_cells(total, names)])
+        rows.append([printable(total.key) or "-", *cells, *_cells(total, names, costs)])
     if len(rows) > 2:
-        rows.append(["total", *("" for _ in texts), *_cells(grand_total, names)])
+        rows.append(["total", *("" for _ in texts), *_cells(grand_total, names, costs)])
     return rows
 
 
@@ -103,11 +105,12 @@ def _texts(total: Total, time_zone: tzinfo) -> list[str]:
     return [printable(total.token) or "-", printable(total.client) or "-", start, str(span)]
 
 
-def _cells(total: Total, names: Sequence[str]) -> list[str]:
+def _cells(total: Total, names: Sequence[str], costs: Sequence[str]) -> list[str]:
     texts = {name: f"{number:,}" for name, number in _numbers(total).items()}
     if share := _cached_share(total):
         texts["cached"] += f" ({share:.0%})"
-    return [*(texts[name] for name in names), _money(total), _seconds(total)]
+    amounts = [_money(amount) for amount in (total.cost, total.vendor_cost)[: len(costs)]]
+    return [*(texts[name] for name in names), *amounts, _seconds(total)]
 
 
 def _cached_share(total: Total) -> float | None:
@@ -146,10 +149,10 @@ def _details(by: str, total: Total) -> dict[str, Any]:
 
 
 def _fields(total: Total) -> dict[str, Any]:
-    cost = {currency: format_nano(nanos) for currency, nanos in total.cost.items()}
     return {
         **_numbers(total),
-        "cost": cost,
+        "cost": {currency: format_nano(nanos) for currency, nanos in total.cost.items()},
+        "vendor_cost": {name: format_nano(nanos) for name, nanos in total.vendor_cost.items()},
         "first_byte": total.first_byte,
         "cached_share": _cached_share(total),
     }
@@ -160,21 +163,37 @@ def print_csv(report: UsageReport) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     names = [name for name in _numbers(Total()) if name not in _RARE]
     by = report.by
-    titles = [*names, "cost", "currency", "first_byte", *_RARE, *_details(by, Total())]
+    titles = [
+        *names,
+        "cost",
+        "currency",
+        "first_byte",
+        *_RARE,
+        *_details(by, Total()),
+        "vendor_cost",
+    ]
     writer.writerow([by, *titles])
     for total in report.totals:
-        first, *other_currencies = list(total.cost.items()) or [("", 0)]
+        currency, *other_currencies = list(total.cost) or [""]
+        costs = {
+            name: (
+                format_nano(total.cost.get(name, 0)),
+                format_nano(total.vendor_cost.get(name, 0)),
+            )
+            for name in (currency, *other_currencies)
+        }
         counts = _numbers(total)
         numbers = [counts[name] for name in names]
         byte = "" if total.first_byte is None else f"{total.first_byte:.6f}"
         rare = [counts[name] for name in _RARE]
         details = [spreadsheet_cell(value) for value in _details(by, total).values()]
         key = spreadsheet_cell(total.key)
-        writer.writerow([key, *numbers, format_nano(first[1]), first[0], byte, *rare, *details])
-        for currency, nanos in other_currencies:
+        cost, vendor_cost = costs[currency]
+        writer.writerow([key, *numbers, cost, currency, byte, *rare, *details, vendor_cost])
+        for name in other_currencies:
             zeros, rares = [0] * len(numbers), [0] * len(rare)
-            amount = format_nano(nanos)
-            writer.writerow([key, *zeros, amount, currency, "", *rares, *details])
+            cost, vendor_cost = costs[name]
+            writer.writerow([key, *zeros, cost, name, "", *rares, *details, vendor_cost])
 
 
 def spreadsheet_cell(value: str | float | None) -> str:
@@ -184,8 +203,8 @@ def spreadsheet_cell(value: str | float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def _money(total: Total) -> str:
-    return " + ".join(f"{format_nano(nanos)} {currency}" for currency, nanos in total.cost.items())
+def _money(amounts: Mapping[str, int]) -> str:
+    return " + ".join(f"{format_nano(nanos)} {currency}" for currency, nanos in amounts.items())
 
 
 def _seconds(total: Total) -> str:

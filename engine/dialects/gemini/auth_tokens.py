@@ -15,11 +15,11 @@ from math import ceil
 from typing import Any
 
 from engine.dialects.interface.client_secrets import (
+    NAME,
     ClientSecretFormat,
     IssuedSecret,
     SecretRequest,
 )
-from engine.exchange.client_secret import NAME
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
 

@@ -8,6 +8,10 @@ from typing import NamedTuple
 from engine.values.trees import Json
 
 
+NAME = "auth_tokens/"
+"""What clients of Google's API have in front of a secret; they refuse others."""
+
+
 class SecretRequest(NamedTuple):
     """A request for a client secret: for which `model` ("" if it names none), how many `seconds` it
     shall be valid, and the settings of the `session`."""

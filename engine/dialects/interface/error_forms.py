@@ -64,6 +64,9 @@ FAILED = "failed"
 FAILED_REASONS = ("error", "abort", "insufficient_system_resource", "network_error")
 """Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek, Z.ai."""
 
+NO_REASONS = ("null", "None")
+"""Finish reasons that say none, as servers write them in the chunks before the last (DashScope)."""
+
 ERROR = b"error"
 OTHER_SIGNS = re.compile(
     rb'"(?:code|base_resp|detail|failed|response\.failed|abort|insufficient_system_resource)"'
@@ -209,6 +212,16 @@ def wait_in(document: object) -> float | None:
         if match is not None and float(match[1]):
             return float(match[1])
     return None
+
+
+def provider_text(error: Mapping[str, Any]) -> str:
+    """What the provider behind a router said, most often the body of its response, which OpenRouter
+    adds to its own words (`metadata.raw`); "" for nothing."""
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    if not isinstance(raw, str):
+        return error_text(raw)
+    return error_text(json_or_none(raw.encode())) or plain_text(raw.encode())
 
 
 def message_in(error: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.dialects.interface.dialect import Dialect, Document
-from engine.dialects.interface.error_forms import FAILED_REASONS
+from engine.dialects.interface.error_forms import FAILED_REASONS, NO_REASONS
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_duration, write_duration
 from engine.dialects.interface.streams import END_MARKER
@@ -69,6 +69,7 @@ _LAST_EVENTS = frozenset(
 )
 _TYPES = ("response.", "transcript.text.", "image_generation.", "image_edit.", "speech.audio.")
 _END_MARKER = END_MARKER.decode()
+_NO_ENDS = (*FAILED_REASONS, *NO_REASONS)
 
 
 def ends(documents: Sequence[object]) -> bool | None:
@@ -88,12 +89,12 @@ def ends(documents: Sequence[object]) -> bool | None:
 
 def _finish_reasons(choices: list[object]) -> list[object]:
     reasons = (choice.get("finish_reason") for choice in choices if isinstance(choice, dict))
-    return [reason for reason in reasons if reason and reason not in FAILED_REASONS]
+    return [reason for reason in reasons if reason and reason not in _NO_ENDS]
 
 
 def _choice_has_content(choice: Json) -> bool:
     delta = choice.get("delta") or {}
-    if choice.get("finish_reason") or choice.get("text"):
+    if choice.get("text") or choice.get("finish_reason") not in (None, "", False, *NO_REASONS):
         return True
     return isinstance(delta, dict) and any(v for key, v in delta.items() if key != "role")
 

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 
 from engine.app.build import build
 from engine.app.internal_call import send
-from engine.config.default_prices import default_prices
+from engine.config.default_prices import prices_of
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.request import Request, environ_of
@@ -34,7 +34,6 @@ from engine.stages.carriers import secret_in
 from engine.stages.report import mismatches
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError, Malformed
-from engine.values.price import Prices
 
 
 def rehearse(
@@ -56,7 +55,7 @@ def rehearse(
         clock=time.time if arrival is None else lambda: arrival,
         dice=lambda: 0.0,
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
-        prices=Prices(plan.config.prices, default_prices(plan.config)),
+        prices=prices_of(plan.config),
         currency=plan.config.currency,
         guard_calls=UnaskedGuards(),
         proxies=plan.config.server.trusted_proxies,

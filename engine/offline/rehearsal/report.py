@@ -12,6 +12,7 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.path_routes import SimilarOperation, alternatives_of, nearest
+from engine.offline.rehearsal.price_report import price_report
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.region_report import region_report
 from engine.offline.rehearsal.sent_request import changes, model_sent
@@ -53,6 +54,7 @@ def report(plan_result: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str
         "policies": verdicts(route, rehearsal, config),
         "validation": _validation(route, rehearsal),
         "model": _model(route, rehearsal, plan_result.plan),
+        "price": price_report(rehearsal, plan_result.plan) if route.model is not None else None,
         "region": region_report(route, rehearsal, plan_result.plan),
         "targets": targets,
         "timeouts": {

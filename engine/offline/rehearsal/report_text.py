@@ -46,6 +46,7 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
         yield from _validation(report["validation"])
     yield from _policies(report, Moment.WRITTEN)
     yield from _transforms(report, "caller")
+    yield from _price(report["price"])
     yield from _policies(report, Moment.LIMIT)
     yield from _region(report["region"])
     yield from _targets(report["targets"], report["timeouts"], route["priority"])
@@ -151,6 +152,18 @@ def _model(report: Report | None) -> Iterator[str]:
         yield _line("mirror", words, mirror["place"])
     if rule := report.get("rule"):
         yield _line("rule", f"{rule['number']} of `when`: the first that holds", rule["place"])
+
+
+def _price(report: Report | None) -> Iterator[str]:
+    """The price of a million tokens in and out, if it is one of the caller's team."""
+    if report is None or not report["team"]:
+        return
+    amounts = f"{report['input']:g} / {report['output']:g} {report['currency']} per million tokens"
+    vendor = report["vendor"]
+    beside = f"; the vendor's is {vendor['input']:g} / {vendor['output']:g}" if vendor else ""
+    yield _line(
+        "price", f"{amounts} in / out, of team '{report['team']}' ({report['source']}){beside}"
+    )
 
 
 def _region(report: Report | None) -> Iterator[str]:

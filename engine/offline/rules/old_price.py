@@ -17,7 +17,7 @@ def check(case: AuditCase) -> None:
         for target in model.answering
     }
     for name in sorted(used):
-        provider = priced_provider(case.config.upstreams[name].provider, case.config.currency)
+        provider = priced_provider(case.config.upstreams[name].provider, case.config)
         age = (case.today - provider.date).days if provider is not None else 0
         if provider is not None and age > MAX_AGE:
             message = (

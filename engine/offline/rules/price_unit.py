@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.config import providers
 from engine.config.providers import provider_of
 from engine.offline.audit import AuditCase
-from engine.values.price import TOKENS
+from engine.source.problem import Path
+from engine.values.price import TOKENS, Price
 from engine.values.wildcard import matches
 
 _FACTORS = {1_000: "for 1,000 tokens", 1_000_000: "for one token"}
@@ -19,14 +19,23 @@ _OF_A_TOKEN = 0.00005
 
 
 def check(case: AuditCase) -> None:
-    written = case.config.source.value.get("prices") or {}
-    for name in case.config.prices:
+    value = case.config.source.value
+    _check_list(case, ("prices",), value.get("prices") or {}, case.config.prices)
+    for team, own in case.config.team_prices.items():
+        written = value["teams"][team]["prices"].get("models") or {}
+        _check_list(case, ("teams", team, "prices", "models"), written, own.models)
+
+
+def _check_list(
+    case: AuditCase, at: Path, written: Mapping[str, object], valid: Mapping[str, Price]
+) -> None:
+    for name in valid:
         prices = written.get(name)
         if isinstance(prices, dict):
-            _check(case, name, prices)
+            _check(case, (*at, name), name, prices)
 
 
-def _check(case: AuditCase, name: str, prices: Mapping[str, object]) -> None:
+def _check(case: AuditCase, at: Path, name: str, prices: Mapping[str, object]) -> None:
     for key in TOKENS:
         price = prices.get(key)
         if not isinstance(price, int | float) or price <= 0:
@@ -38,7 +47,7 @@ def _check(case: AuditCase, name: str, prices: Mapping[str, object]) -> None:
             if known:
                 message += f": '{known}' costs {price * factor:g} or so"
             hint = f"prices are per million tokens: write {key}: {_exact(price, factor)}"
-            case.warn(("prices", name, key), "MW470", message, hint)
+            case.warn((*at, key), "MW470", message, hint)
             return
 
 
@@ -63,10 +72,10 @@ def _known(case: AuditCase, name: str, key: str) -> Iterator[tuple[str, float]]:
             if name != f"{target.upstream}/{own_name}" and not matches(model.name, name):
                 continue
             provider = provider_of(upstream.provider, upstream.url)
-            facts = providers.read(provider).models.get(own_name) if provider else None
+            facts = case.config.catalog.read(provider).models.get(own_name) if provider else None
             if facts is None or facts.price is None or key not in facts.price:
                 continue
-            if providers.read(provider).currency == case.config.currency:
+            if case.config.catalog.read(provider).currency == case.config.currency:
                 yield own_name, float(facts.price[key])
 
 

@@ -45,9 +45,7 @@ def _free(
     for target in model.answering:
         if f"{target.upstream}/{target.model or model.name}" in case.config.prices:
             continue
-        provider = priced_provider(
-            case.config.upstreams[target.upstream].provider, case.config.currency
-        )
+        provider = priced_provider(case.config.upstreams[target.upstream].provider, case.config)
         if provider is None:
             return f"'{model.name}' has no price and counts as free"
         if "*" not in model.name:

@@ -25,6 +25,7 @@ _SUMS = ", ".join(
             *(f"sum({_REQUEST})", f"sum({_FAILED})", *(f"sum({name})" for name in SUMMED_COUNTS)),
             *(f"sum(cost >> {COST_BITS})", f"sum(cost & {(1 << COST_BITS) - 1})"),
             *("count(first_byte)", "coalesce(sum(first_byte), 0.0)"),
+            *(f"sum(margin >> {COST_BITS})", f"sum(margin & {(1 << COST_BITS) - 1})"),
         ),
         strict=True,
     )

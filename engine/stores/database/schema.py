@@ -119,11 +119,15 @@ COST_BITS = 32
 """A cost has 64 bits, and a sum may need more: `cost_high` is the sum of `cost >> 32`, `cost_low`
 that of the lower 32 bits."""
 
+MARGINS = ("margin_high", "margin_low")
+"""The sums of `margin`, in the same way."""
+
 
 def _sums() -> list[Column[Any]]:
     names = ("requests", "failed", *SUMMED_COUNTS, "cost_high", "cost_low", "first_byte_count")
     integers = [Column(name, BigInteger, nullable=False) for name in names]
-    return [*integers, Column("first_byte_sum", Double, nullable=False)]
+    added = [Column(n, BigInteger, nullable=False, server_default="0") for n in MARGINS]
+    return [*integers, Column("first_byte_sum", Double, nullable=False), *added]
 
 
 def _names(names: tuple[str, ...]) -> list[Column[Any]]:
@@ -139,6 +143,7 @@ ledger_totals = Table(
     *_names(NAMES),
     *_sums(),
     Index(None, "token", "period", "start"),
+    Index(None, "team", "period", "start"),
     sqlite_with_rowid=False,
 )
 """Sums of the rows of a period by all `NAMES`; `key` is a hash or text of these. A period has
@@ -155,6 +160,25 @@ ledger_models = Table(
     sqlite_with_rowid=False,
 )
 """Sums by hour and `MODEL_NAMES` only: few rows, for reports by day."""
+
+TAG_NAMES = ("token", "team", "tags", "currency")
+"""The columns by which the sums of `ledger_tags` are grouped."""
+
+TAG_SUMS = ("requests", "failed", "input", "output", "cached", "cost_high", "cost_low")
+
+ledger_tags = Table(
+    "ledger_tags",
+    metadata,
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", LargeBinary, primary_key=True),
+    *_names(TAG_NAMES),
+    *(Column(name, BigInteger, nullable=False) for name in TAG_SUMS),
+    Index(None, "token", "start"),
+    Index(None, "team", "start"),
+    sqlite_with_rowid=False,
+)
+"""Sums of the rows with tags by day and `TAG_NAMES`, for callers. Triggers update them in the
+transaction that inserts a row, in SQLite too."""
 
 stored_responses = Table(
     "stored_responses",

@@ -32,6 +32,7 @@ from engine.exchange.record import CANCELLED, Outcome
 from engine.stores.database.periods import HOUR, Pieces, pieces
 from engine.stores.database.schema import (
     COST_BITS,
+    MARGINS,
     SUMMED_COUNTS,
     ledger,
     ledger_models,
@@ -47,7 +48,7 @@ Rows = Sequence[Row[Any]]
 
 SUMS = (
     *("requests", "failed", *SUMMED_COUNTS),
-    *("cost_high", "cost_low", "first_byte_count", "first_byte_sum"),
+    *("cost_high", "cost_low", "first_byte_count", "first_byte_sum", *MARGINS),
 )
 """The columns of every kind of sums, in the order of the results."""
 
@@ -104,7 +105,7 @@ def rows_by(
             func.max(row.time + row.duration).label("last"),
             *(func.sum(value).label(name) for name, value in sums),
         )
-        .where(row.time >= since, row.time < where.until, *_conditions(ledger, where))
+        .where(row.time >= since, row.time < where.until, *conditions(ledger, where))
         .group_by(*names)
         .order_by(literal_column("requests").desc(), *names)
     )
@@ -191,7 +192,7 @@ def _rows(
 ) -> Query:
     row = table.c
     times = or_(*(and_(row.time >= since, row.time < until) for since, until in ranges))
-    return _labelled(key, row.currency, row_sums(table)).where(times, *_conditions(table, where))
+    return _labelled(key, row.currency, row_sums(table)).where(times, *conditions(table, where))
 
 
 def row_sums(table: Table = ledger) -> list[Expression]:
@@ -204,11 +205,17 @@ def row_sums(table: Table = ledger) -> list[Expression]:
     return [
         *(case((counted, 1), else_=0) for counted in (is_request, has_failed)),
         *(row[name] for name in SUMMED_COUNTS),
-        row.cost.op(">>")(literal_column(str(COST_BITS))),
-        row.cost.op("&")(literal_column(str((1 << COST_BITS) - 1))),
+        *_halves(row.cost),
         case((row.first_byte.is_not(None), 1), else_=0),
         func.coalesce(row.first_byte, 0.0),
+        *_halves(row.margin),
     ]
+
+
+def _halves(amount: Expression) -> tuple[Expression, Expression]:
+    """The bits of an amount above COST_BITS, and those below."""
+    high = amount.op(">>")(literal_column(str(COST_BITS)))
+    return high, amount.op("&")(literal_column(str((1 << COST_BITS) - 1)))
 
 
 def _periods(
@@ -219,7 +226,7 @@ def _periods(
     sums = _labelled(key, columns.currency, [columns[name] for name in SUMS])
     if table is ledger_totals:
         sums = sums.where(columns.period == period)
-    return sums.where(columns.start >= start, columns.start < end, *_conditions(table, where))
+    return sums.where(columns.start >= start, columns.start < end, *conditions(table, where))
 
 
 def _labelled(key: Expression, currency: Expression, sums: Iterable[Expression]) -> Query:
@@ -227,20 +234,16 @@ def _labelled(key: Expression, currency: Expression, sums: Iterable[Expression])
     return select(key.label("key"), currency.label("currency"), *labels)
 
 
-def _conditions(table: FromClause, where: UsageFilter) -> list[ColumnElement[bool]]:
+def conditions(table: FromClause, where: UsageFilter) -> list[ColumnElement[bool]]:
+    """Those of a filter, without its times, for the columns of a table."""
     columns = table.c
-    conditions: list[ColumnElement[bool]] = []
-    if where.token:
-        conditions.append(columns.token == where.token)
-    if where.team:
-        conditions.append(columns.team == where.team)
-    names = ("client", "session", "via")
-    conditions += [columns[name] == value for name in names if (value := getattr(where, name))]
+    names = ("token", "team", "client", "session", "via")
+    selected = [columns[name] == value for name in names if (value := getattr(where, name))]
     if where.model:
-        conditions.append(
+        selected.append(
             or_(columns.model_asked == where.model, columns.model_served == where.model)
         )
-    return conditions
+    return selected
 
 
 def floor_time(time: Expression, seconds: int, kind: str) -> Expression:

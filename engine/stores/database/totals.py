@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
@@ -28,6 +28,7 @@ from engine.stores.database.sums import (
 )
 from engine.values.tags import tag_in
 from engine.values.usage import NO_USAGE, Usage
+from engine.values.usage_query import TAG
 
 _TIMEOUT = 120
 """Timeout of a query in PostgreSQL, in seconds."""
@@ -50,8 +51,6 @@ ROW_KINDS = {
 """The groupings that the sums do not have, most because callers choose the names, and the columns
 of the rows by which they group. Two tokens that name the same session have two sessions."""
 
-TAG = "tag:"
-"""What the grouping by a tag begins with; its name follows."""
 _MAX_COMBINATIONS = 100_000
 """The combinations of tags that are read; the others are summed."""
 
@@ -68,7 +67,8 @@ OTHERS = "(others)"
 class Total:
     """Sums for one `key`. `requests` leaves out attempts that were cancelled because another one of
     their request won; `failed` counts requests with an error or an incomplete response, unless the
-    caller had left. `usage` has SUMMED_COUNTS, `cost` is in nano-units by currency.
+    caller had left. `usage` has SUMMED_COUNTS, `cost` is in nano-units by currency;
+    `vendor_cost` is what vendors charge for it, without the prices of teams.
     `first_byte_sum` is the sum of the seconds to the first byte, of the `first_byte_count` requests
     that had one.
 
@@ -80,6 +80,7 @@ class Total:
     failed: int = 0
     usage: Usage = NO_USAGE
     cost: dict[str, int] = field(default_factory=dict)
+    vendor_cost: dict[str, int] = field(default_factory=dict)
     first_byte_sum: float = 0.0
     first_byte_count: int = 0
     token: str = ""
@@ -94,13 +95,13 @@ class Total:
 
     def __add__(self, other: Total) -> Total:
         """The sum, with the names of `self`."""
-        currencies = sorted({*self.cost, *other.cost})
         return Total(
             key=self.key,
             requests=self.requests + other.requests,
             failed=self.failed + other.failed,
             usage=self.usage + other.usage,
-            cost={c: self.cost.get(c, 0) + other.cost.get(c, 0) for c in currencies},
+            cost=_sum_of(self.cost, other.cost),
+            vendor_cost=_sum_of(self.vendor_cost, other.vendor_cost),
             first_byte_sum=self.first_byte_sum + other.first_byte_sum,
             first_byte_count=self.first_byte_count + other.first_byte_count,
             token=self.token,
@@ -108,6 +109,11 @@ class Total:
             first=min((t.first for t in (self, other) if t.first is not None), default=None),
             last=max((t.last for t in (self, other) if t.last is not None), default=None),
         )
+
+
+def _sum_of(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """The sums of amounts by currency."""
+    return {c: one.get(c, 0) + other.get(c, 0) for c in sorted({*one, *other})}
 
 
 class Charge(NamedTuple):
@@ -130,10 +136,13 @@ def totals(
     where: UsageFilter,
     time_zone: tzinfo = UTC,
     most: int = MAX_GROUPS,
+    *,
+    timeout: int = _TIMEOUT,
 ) -> list[Total]:
     """One total for each value of `by` (one of KINDS, or TAG and a name): days in order, others by
     the number of requests. Days are those of `time_zone`. Of `ROW_KINDS`, the `most` with the most
-    requests and the total of all `OTHERS`, which is the last. Raises DatabaseError.
+    requests and the total of all `OTHERS`, which is the last. PostgreSQL cancels a statement after
+    `timeout` seconds. Raises DatabaseError.
     """
     if by == "day":
         read = partial(_by_day, where=where, time_zone=time_zone)
@@ -144,7 +153,7 @@ def totals(
     else:
         read = partial(_by_value, by=by, where=where)
     sums: dict[tuple[str, ...], Total] = {}
-    for total in database.read_consistently(read, timeout=_TIMEOUT):
+    for total in database.read_consistently(read, timeout=timeout):
         key = total.key, total.token, total.client
         sums[key] = sums[key] + total if key in sums else total
     used = [total for total in sums.values() if total.requests or total.cost]
@@ -255,14 +264,19 @@ def _by_day(connection: Connection, where: UsageFilter, time_zone: tzinfo) -> li
 
 def _total(key: str, currency: str, values: Sequence[Any]) -> Total:
     sums = dict(zip(SUMS, values, strict=True))
-    cost = (int(sums["cost_high"]) << COST_BITS) + int(sums["cost_low"])
+    cost, margin = (
+        (int(sums[f"{name}_high"]) << COST_BITS) + int(sums[f"{name}_low"])
+        for name in ("cost", "margin")
+    )
+    vendor_cost = cost - margin
     counts: dict[str, Any] = {name: int(sums[name]) for name in SUMMED_COUNTS}
     return Total(
         key,
         requests=int(sums["requests"]),
         failed=int(sums["failed"]),
         usage=Usage(**counts),
-        cost={currency: cost} if cost else {},
+        cost={currency: cost} if cost or vendor_cost else {},
+        vendor_cost={currency: vendor_cost} if cost or vendor_cost else {},
         first_byte_sum=float(sums["first_byte_sum"]),
         first_byte_count=int(sums["first_byte_count"]),
     )

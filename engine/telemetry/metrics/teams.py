@@ -20,7 +20,15 @@ TEAM_TOKENS = counter(
     "Tokens used by a team. type is input (with cached) or output.",
 )
 TEAM_COST = counter(
-    "modelway_team_cost_total", "team currency", "Cost of a team's requests, in units of currency."
+    "modelway_team_cost_total",
+    "team currency",
+    "Cost of a team's requests at the prices of the team, in units of currency.",
+)
+TEAM_VENDOR_COST = counter(
+    "modelway_team_vendor_cost_total",
+    "team currency",
+    "What vendors charge for a team's requests, in units of currency. It is the cost, for a team "
+    "without prices of its own.",
 )
 
 
@@ -47,6 +55,7 @@ class TeamRecorder:
         self._add(TEAM_TOKENS, team, "input", record.usage.input)
         self._add(TEAM_TOKENS, team, "output", record.usage.output)
         self._add(TEAM_COST, team, self._currency, record.cost / 1e9)
+        self._add(TEAM_VENDOR_COST, team, self._currency, (record.cost - record.margin) / 1e9)
 
     def _add(self, metric: Metric, team: str, kind: str, amount: float) -> None:
         if amount:

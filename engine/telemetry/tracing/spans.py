@@ -158,6 +158,8 @@ def _request_attributes(exchange: Exchange) -> dict[str, Value]:
         attributes["gen_ai.operation.name"] = exchange.dialect.gen_ai_operation(exchange.operation)
         attributes["gen_ai.request.model"] = exchange.model.name[:_MAX_MODEL_NAME]
         attributes["modelway.cost_nano"] = record.cost
+        if record.margin:
+            attributes["modelway.vendor_cost_nano"] = record.cost - record.margin
     if record.first_byte is not None:
         attributes["modelway.first_byte_seconds"] = record.first_byte
     if traffic is not None:

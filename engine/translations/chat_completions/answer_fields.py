@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Raw, Struct, field
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import Citation, Media
-from engine.translations.neutral.events import Cite, Finish, Stop, foreign_stop
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.vendors.openai_content import Token, UrlCitation, read_citation, read_url
 from engine.values.trees import Json
@@ -56,12 +56,13 @@ class TextPart(Struct):
 
 
 class ContentPart(Image):
-    """A part of a content that is a list, as Mistral writes it."""
+    """A part of a content that is a list, as Mistral writes it; Databricks adds `summary`."""
 
     type: str | None = None
     text: str | None = None
     refusal: str | None = None
     thinking: list[TextPart] | str | None = None
+    summary: list[TextPart] | None = None
 
 
 class Message(Struct):
@@ -126,7 +127,7 @@ class Head(Struct):
 
 _OPTIONAL = (
     *("id", "model", "created", "logprobs", "annotations", "stop_reason"),
-    *("reasoning_details", "reasoning_content", "reasoning"),
+    *("reasoning_details", "reasoning_content", "reasoning", "summary"),
 )
 
 _JSON_TEXTS = ("arguments",)
@@ -146,7 +147,7 @@ REASONING_MEMBERS = ("reasoning_content", "reasoning")
 """Members with the text of thoughts that vendors have added: DeepSeek and others the first,
 OpenRouter and others the second."""
 
-STOPS: dict[str, Stop] = {
+STOPS: dict[str, events.Stop] = {
     "stop": "end",
     "length": "length",
     "model_length": "length",  # Mistral
@@ -154,7 +155,7 @@ STOPS: dict[str, Stop] = {
     "function_call": "tool_calls",
     "content_filter": "filter",
 }
-_REASONS: dict[Stop, str] = {
+_REASONS: dict[events.Stop, str] = {
     "end": "stop",
     "stop_sequence": "stop",
     "pause": "stop",
@@ -164,8 +165,8 @@ _REASONS: dict[Stop, str] = {
 }
 
 
-def why_stopped(reason: str) -> Stop:
-    return STOPS.get(reason) or foreign_stop(reason) or "end"
+def why_stopped(reason: str) -> events.Stop:
+    return STOPS.get(reason) or events.foreign_stop(reason) or "end"
 
 
 def write_counts(usage: Usage) -> Json:
@@ -181,7 +182,7 @@ def write_counts(usage: Usage) -> Json:
     }
 
 
-def write_finish(finish: Finish) -> Json:
+def write_finish(finish: events.Finish) -> Json:
     """The members of a choice that say why it ended. Other vendors' words and the stop sequence
     that was met have the members that OpenRouter and vLLM have added."""
     members: Json = {"finish_reason": _REASONS[finish.stop]}
@@ -192,23 +193,23 @@ def write_finish(finish: Finish) -> Json:
     return members
 
 
-def read_image(image: Image, place: str) -> Media:
+def read_image(image: Image, place: str) -> neutral.Media:
     """An image of an answer. Raises WrongType for one without its URL."""
     where = image.image_url
     url = where if where is None or isinstance(where, str) else where.url
     if not url:
         raise WrongType(f"{place}.image_url", "an image with its URL")
-    return Media(kind="image", source=read_url(url, place))
+    return neutral.Media(kind="image", source=read_url(url, place))
 
 
 def read_thinking(part: ContentPart) -> str:
-    thinking = part.thinking or part.text or ""
+    thinking = part.thinking or part.summary or part.text or ""
     if isinstance(thinking, str):
         return thinking
     return "".join(each.text or "" for each in thinking)
 
 
-def read_annotations(annotations: Raw) -> list[Citation]:
+def read_annotations(annotations: Raw) -> list[neutral.Citation]:
     """The sources in a member of an answer; none in one of another form."""
     if bytes(annotations)[:1] != b"[":
         return []
@@ -217,7 +218,9 @@ def read_annotations(annotations: Raw) -> list[Citation]:
     return [read_citation(page) for page in pages if page is not None]
 
 
-def citations_in(citations: Iterable[Citation], block_start: int, candidate: int) -> Iterator[Cite]:
+def citations_in(
+    citations: Iterable[neutral.Citation], block_start: int, candidate: int
+) -> Iterator[events.Cite]:
     """What the open block of text cites, which begins at `block_start` of all text. The vendor
     counts from the beginning of all; a span that begins in an earlier block is told without its
     place."""
@@ -225,4 +228,4 @@ def citations_in(citations: Iterable[Citation], block_start: int, candidate: int
         start, end = citation.start, citation.end
         if start is None or end is None or start < block_start:
             citation.start = citation.end = None
-        yield Cite(citation.moved(-block_start), candidate)
+        yield events.Cite(citation.moved(-block_start), candidate)

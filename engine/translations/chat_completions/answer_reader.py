@@ -9,18 +9,9 @@ import msgspec
 
 from engine.translations.chat_completions import answer_fields as fields
 from engine.translations.chat_completions.choice_reader import ChoiceReader
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_blank, is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    End,
-    Event,
-    Finish,
-    Start,
-    Tokens,
-    check_candidate,
-    interrupted,
-)
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
@@ -31,15 +22,15 @@ _WITHOUT_CONTENT = ("length", "filter")
 """Why a choice may end that has no message: Azure's filter leaves it out."""
 
 
-def read_answer(body: bytes) -> Iterable[Event]:
+def read_answer(body: bytes) -> Iterable[events.Event]:
     """The events of an answer, which is complete even if it has no finish reason."""
     reader, completion = Reader(), fields.COMPLETION.read(body)
-    events = reader.read_chunk(completion, body)
+    output = reader.read_chunk(completion, body)
     if not completion.choices:
         ERRORS.refuse_whole(body)
     if any(map(_lacks_message, completion.choices or ())):
-        raise BrokenAnswer("the upstream's answer has a choice without a message")
-    return chain(events, reader.finish(Finish(stop="end")))
+        raise events.BrokenAnswer("the upstream's answer has a choice without a message")
+    return chain(output, reader.finish(events.Finish(stop="end")))
 
 
 class Reader:
@@ -58,7 +49,7 @@ class Reader:
     def __init__(self) -> None:
         self._choices: dict[int, ChoiceReader] = {}
 
-    def read(self, data: bytes) -> Iterable[Event]:
+    def read(self, data: bytes) -> Iterable[events.Event]:
         if self._ended:
             return ()
         try:
@@ -66,25 +57,25 @@ class Reader:
         except WrongType:
             if not is_end_marker(data):
                 raise
-            return self.finish(Finish(stop="end") if self._seems_complete() else None)
+            return self.finish(events.Finish(stop="end") if self._seems_complete() else None)
         return self.read_chunk(chunk, data)
 
-    def end(self) -> Iterable[Event]:
+    def end(self) -> Iterable[events.Event]:
         return () if self._ended else self.finish(None)
 
-    def finish(self, missing: Finish | None) -> Iterator[Event]:
+    def finish(self, missing: events.Finish | None) -> Iterator[events.Event]:
         """The last events. `missing`: why a choice ended that does not say so, None if it must."""
-        finishes: dict[int, Finish] = {}
+        finishes: dict[int, events.Finish] = {}
         for index, choice in self._choices.items():
             choice.finish = choice.finish or missing
             if choice.finish is None:
-                raise BrokenAnswer("the upstream's answer ended without a finish reason")
+                raise events.BrokenAnswer("the upstream's answer ended without a finish reason")
             yield from choice.close()
             finishes[index] = choice.finish
         if not finishes:
-            raise BrokenAnswer("the upstream's answer has no choices")
+            raise events.BrokenAnswer("the upstream's answer has no choices")
         self._ended = True
-        yield End(finishes=finishes)
+        yield events.End(finishes=finishes)
 
     def _seems_complete(self) -> bool:
         """Whether the last chunk has usage, or an empty reason and no content."""
@@ -95,7 +86,9 @@ class Reader:
         says_nothing = not any(delta.content or delta.tool_calls for delta in deltas)
         return says_nothing and all(each.finish_reason == "" for each in choices)
 
-    def read_chunk(self, chunk: fields.Chunk | fields.Completion, data: bytes) -> Iterable[Event]:
+    def read_chunk(
+        self, chunk: fields.Chunk | fields.Completion, data: bytes
+    ) -> Iterable[events.Event]:
         """The events of a chunk, or of an answer in one piece; `data` is its JSON text."""
         if chunk.error and not is_blank(chunk.error):
             raise ERRORS.inside(msgspec.json.decode(data))
@@ -109,39 +102,39 @@ class Reader:
             return self._read_choice(0, choices[0])
         return self._read_choices(choices)
 
-    def _read_choices(self, choices: Sequence[fields.Choice]) -> Iterator[Event]:
+    def _read_choices(self, choices: Sequence[fields.Choice]) -> Iterator[events.Event]:
         for position, choice in enumerate(choices):
             yield from self._read_choice(position, choice)
 
-    def _start(self, data: bytes) -> Start:
+    def _start(self, data: bytes) -> events.Start:
         self._started = True
         head = fields.HEAD.read(data)
         self._id = name_of_answer(head.id, data)
-        return Start(id=head.id or "", model=head.model or "", created=head.created or 0)
+        return events.Start(id=head.id or "", model=head.model or "", created=head.created or 0)
 
-    def _read_choice(self, position: int, choice: fields.Choice) -> Iterable[Event]:
-        events: list[Event] = []
+    def _read_choice(self, position: int, choice: fields.Choice) -> Iterable[events.Event]:
+        output: list[events.Event] = []
         index = choice.index or 0
         reader = self._choices.get(index)
         if reader is None:
-            check_candidate(index, f"choices[{position}].index")
+            events.check_candidate(index, f"choices[{position}].index")
             reader = self._choices[index] = ChoiceReader(index, self._id)
         if choice.error:  # OpenRouter
             raise ERRORS.inside({"error": choice.error})
         try:
             if choice.delta is not None:
-                reader.delta(choice.delta, events)
-            if not events and (choice.message or choice.text):
-                _read_other_form(reader, choice, events)
+                reader.delta(choice.delta, output)
+            if not output and (choice.message or choice.text):
+                _read_other_form(reader, choice, output)
             if choice.logprobs is not None:
                 logprobs = choice.logprobs
                 tokens = read_logprobs([*(logprobs.content or ()), *(logprobs.refusal or ())])
-                events += [Tokens(tokens, index)] if tokens else []
+                output += [events.Tokens(tokens, index)] if tokens else []
             if choice.finish_reason:
                 reader.stop(choice.finish_reason, choice.stop_reason)
-        except (BrokenAnswer, WrongType) as error:
-            return interrupted(events, error)
-        return events
+        except (events.BrokenAnswer, WrongType) as error:
+            return events.interrupted(output, error)
+        return output
 
 
 def _lacks_message(choice: fields.Choice) -> bool:
@@ -153,11 +146,13 @@ def _lacks_message(choice: fields.Choice) -> bool:
     return fields.why_stopped(choice.finish_reason or "") not in _WITHOUT_CONTENT
 
 
-def _read_other_form(reader: ChoiceReader, choice: fields.Choice, events: list[Event]) -> None:
+def _read_other_form(
+    reader: ChoiceReader, choice: fields.Choice, output: list[events.Event]
+) -> None:
     """The content of a choice in a member that others do not have there: a message in a chunk, or a
     delta in an answer in one piece. One that comes after other content repeats it."""
     message, text = bytes(choice.message), bytes(choice.text)
     if message.startswith(b"{") and not reader.has_begun:
-        reader.delta(fields.MESSAGE.read(message, "message"), events)
+        reader.delta(fields.MESSAGE.read(message, "message"), output)
     elif text.startswith(b'"') and choice.delta is None:
-        reader.delta(fields.Message(content=fields.TEXT.read(text)), events)
+        reader.delta(fields.Message(content=fields.TEXT.read(text)), output)

@@ -14,29 +14,10 @@ import msgspec
 
 from engine.translations.chat_completions.answer_fields import PREFIX, write_counts, write_finish
 from engine.translations.chat_completions.thoughts import write_detail
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_text
-from engine.translations.neutral.content import (
-    Block,
-    Citation,
-    Inline,
-    Link,
-    Media,
-    Reasoning,
-    Refusal,
-    Signature,
-    Text,
-    ToolCall,
-)
-from engine.translations.neutral.events import (
-    BlockWriter,
-    BrokenAnswer,
-    Delta,
-    End,
-    Event,
-    Start,
-    Tokens,
-)
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.vendors.openai_content import write_citation, write_logprobs, write_url
 from engine.values.trees import Json
@@ -68,11 +49,11 @@ def _choice(index: int, candidate: Candidate) -> Json:
 
 
 def _message(candidate: Candidate) -> Json:
-    blocks: dict[type[Block], list[Any]] = {}
+    blocks: dict[type[neutral.Block], list[Any]] = {}
     for block in candidate.blocks:
         blocks.setdefault(type(block), []).append(block)
-    texts, calls = blocks.get(Text, ()), blocks.get(ToolCall)
-    refusal = "".join([block.text for block in blocks.get(Refusal, ())])
+    texts, calls = blocks.get(neutral.Text, ()), blocks.get(neutral.ToolCall)
+    refusal = "".join([block.text for block in blocks.get(neutral.Refusal, ())])
     text = "".join([block.text for block in texts])
     message: Json = {
         "role": "assistant",
@@ -81,34 +62,33 @@ def _message(candidate: Candidate) -> Json:
     }
     if annotations := _annotations(texts):
         message["annotations"] = annotations
-    if reasoning := blocks.get(Reasoning):
+    if reasoning := blocks.get(neutral.Reasoning):
         message["reasoning_content"] = "".join(block.text for block in reasoning)
         message["reasoning_details"] = [
             write_detail(index, block.text, block.signature)
             for index, block in enumerate(reasoning)
         ]
-    if media := blocks.get(Media):
+    if media := blocks.get(neutral.Media):
         message["images"] = [image(block) for block in media]
     if calls:
         message["tool_calls"] = [_call(block, arguments_text(block)) for block in calls]
     return message
 
 
-def _call(block: ToolCall, arguments: str) -> Json:
+def _call(block: neutral.ToolCall, arguments: str) -> Json:
     function = {"name": block.name, "arguments": arguments}
     return {"id": block.id, "type": "function", "function": function}
 
 
-def image(block: Media) -> Json:
+def image(block: neutral.Media) -> Json:
     """An image of an answer, as OpenRouter writes them. Raises BrokenAnswer for other content."""
     source = block.source
-    if block.kind != "image" or not isinstance(source, Inline | Link):
-        reason = f"{block.kind} content, which this format cannot carry"
-        raise BrokenAnswer(f"the upstream's answer has {reason}")
+    if block.kind != "image" or not isinstance(source, neutral.Inline | neutral.Link):
+        raise events.uncarried(block.kind)
     return {"type": "image_url", "image_url": {"url": write_url(source)}}
 
 
-def _annotations(texts: Iterable[Text]) -> list[Json]:
+def _annotations(texts: Iterable[neutral.Text]) -> list[Json]:
     offset, annotations = 0, []
     for block in texts:
         length = len(block.text)
@@ -117,7 +97,7 @@ def _annotations(texts: Iterable[Text]) -> list[Json]:
     return annotations
 
 
-def annotation(citation: Citation, offset: int, length: int) -> Json:
+def annotation(citation: neutral.Citation, offset: int, length: int) -> Json:
     """A citation of a text that begins at `offset` of the content and has `length` characters."""
     cited = write_citation(citation, offset, length)
     return {"type": "url_citation", "url_citation": cited}
@@ -126,60 +106,62 @@ def annotation(citation: Citation, offset: int, length: int) -> Json:
 _encode = msgspec.json.Encoder().encode
 
 
-class _Choice(BlockWriter[Json | None]):
+class _Choice(events.BlockWriter[Json | None]):
     """Writes the deltas of one choice; knows its open block, and how much of each kind came."""
 
     def __init__(self, chunk_start: bytes) -> None:
         self.chunk_start = chunk_start
         """The text of its chunks before the delta."""
-        self._block: Block = Text()
+        self._block: neutral.Block = neutral.Text()
         self._calls = self._reasonings = self._images = 0
         self._has_arguments = False
         self._text_length = self._block_length = 0
-        self._signature: Signature | None = None
-        self._citations: list[Citation] = []
-        self._late: list[Citation] = []
+        self._signature: neutral.Signature | None = None
+        self._citations: list[neutral.Citation] = []
+        self._late: list[neutral.Citation] = []
         self._annotations: list[Json] = []
         self._size = 0
 
     def text(self, text: str) -> Json:
         block = self._block
-        if isinstance(block, Text):  # nearly every delta
+        if isinstance(block, neutral.Text):  # nearly every delta
             self._block_length += len(text)
             return {"content": text}
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             self._has_arguments = self._has_arguments or not text.isspace()
             return self._arguments(text)
-        if isinstance(block, Reasoning):
+        if isinstance(block, neutral.Reasoning):
             details = [write_detail(self._reasonings - 1, text, None)]
             return {"reasoning_content": text, "reasoning_details": details}
-        return {"refusal": text} if isinstance(block, Refusal) else {"content": text}
+        return {"refusal": text} if isinstance(block, neutral.Refusal) else {"content": text}
 
     def annotations(self) -> Json | None:
         """The delta with all annotations of the text, None for none."""
         self._annotations += [annotation(each, 0, self._text_length) for each in self._late]
         return {"annotations": self._annotations} if self._annotations else None
 
-    def _sign(self, signature: Signature) -> None:
+    def _sign(self, signature: neutral.Signature) -> None:
         self._signature = signature
 
-    def _cite(self, citation: Citation, late: bool) -> None:
+    def _cite(self, citation: neutral.Citation, late: bool) -> None:
         """Keep a citation until its text is complete. Raises BrokenAnswer for too much."""
         if not citation.url:
             return
         self._size += len(citation.url) + len(citation.title)
         if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's citations have over {MAX_ARGUMENTS} characters")
+            raise events.BrokenAnswer(
+                f"the upstream's citations have over {MAX_ARGUMENTS} characters"
+            )
         (self._late if late else self._citations).append(citation)
 
-    def _open(self, block: Block) -> Json | None:
+    def _open(self, block: neutral.Block) -> Json | None:
         self._block, self._has_arguments, self._block_length = block, False, 0
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             self._calls += 1
             return {"tool_calls": [{"index": self._calls - 1, **_call(block, "")}]}
-        if isinstance(block, Reasoning):
+        if isinstance(block, neutral.Reasoning):
             self._reasonings += 1
-        elif isinstance(block, Media):
+        elif isinstance(block, neutral.Media):
             self._images += 1
             return {"images": [{**image(block), "index": self._images - 1}]}
         return None
@@ -193,7 +175,7 @@ class _Choice(BlockWriter[Json | None]):
         if self._signature is not None:
             signature, self._signature = self._signature, None
             return {"reasoning_details": [write_detail(self._reasonings - 1, "", signature)]}
-        if isinstance(self._block, ToolCall) and not self._has_arguments:
+        if isinstance(self._block, neutral.ToolCall) and not self._has_arguments:
             return self._arguments("{}")
         return None
 
@@ -210,23 +192,23 @@ class Writer:
         self._head: Json = {}
         self._chunk_end = b'}],"usage":null}\n\n' if request.stream_usage else b"}]}\n\n"
 
-    def write(self, event: Event) -> bytes:
-        if isinstance(event, Delta):  # nearly every event
+    def write(self, event: events.Event) -> bytes:
+        if isinstance(event, events.Delta):  # nearly every event
             choice = self._choices[event.candidate]
             return self._chunk(choice, choice.text(event.text))
-        if isinstance(event, Start):
+        if isinstance(event, events.Start):
             return self._start(event)
-        if isinstance(event, End):
+        if isinstance(event, events.End):
             return self._end(event)
         begin = b"" if event.candidate in self._choices else self._begin(event.candidate)
-        if isinstance(event, Tokens):
+        if isinstance(event, events.Tokens):
             tokens = {"content": write_logprobs(event.logprobs), "refusal": None}
             return begin + self._whole_chunk(event.candidate, {"delta": {}, "logprobs": tokens})
         choice = self._choices[event.candidate]
         delta = choice.block_event(event)
         return begin if delta is None else begin + self._chunk(choice, delta)
 
-    def _start(self, event: Start) -> bytes:
+    def _start(self, event: events.Start) -> bytes:
         request = self._request
         self._head = {
             "id": answer_id(PREFIX, event.id or request.id),
@@ -245,7 +227,7 @@ class Writer:
     def _chunk(self, choice: _Choice, delta: Json) -> bytes:
         return choice.chunk_start + _encode(delta) + self._chunk_end
 
-    def _end(self, event: End) -> bytes:
+    def _end(self, event: events.End) -> bytes:
         output = b""
         for candidate, finish in sorted(event.finishes.items()):
             choice = self._choices.get(candidate)

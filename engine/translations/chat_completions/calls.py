@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import unwrapped
-from engine.translations.neutral.content import ToolCall
-from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.json_members import OBJECT, value_of
 
 
@@ -54,7 +54,7 @@ class AnnouncedCalls:
     """
 
     def __init__(self) -> None:
-        self.waiting: dict[int, ToolCall] = {}
+        self.waiting: dict[int, neutral.ToolCall] = {}
         """The calls that have not begun."""
         self._names: dict[int, str] = {}
         self.signatures: dict[int, str] = {}
@@ -68,7 +68,7 @@ class AnnouncedCalls:
         """Whether a call has begun. Raises BrokenAnswer for more of its name behind that."""
         known = self._names.get(number)
         if known is not None and name and name != known:
-            raise BrokenAnswer("the upstream's answer changes the name of a tool call")
+            raise events.BrokenAnswer("the upstream's answer changes the name of a tool call")
         return known is not None
 
     def name(self, number: int) -> str:
@@ -78,14 +78,15 @@ class AnnouncedCalls:
         """Take a fragment of a call that has not begun. Returns whether its arguments begin."""
         call = self.waiting.get(number)
         if call is None:
-            call = self.waiting[number] = ToolCall(id=call_id, name="")
+            call = self.waiting[number] = neutral.ToolCall(id=call_id, name="")
         if name != call.name:  # some vendors repeat it
             call.name += name
         if call.arguments or arguments.strip() not in ("", "null"):  # some write these for none
             call.arguments += arguments
-        return bool(call.name and call.arguments)
+        is_text = call.arguments[:1] == '"'  # whose end alone shows that it is one of an object
+        return bool(call.name and call.arguments) and not is_text
 
-    def take(self, last: int | None = None) -> Iterator[tuple[int, ToolCall, str]]:
+    def take(self, last: int | None = None) -> Iterator[tuple[int, neutral.ToolCall, str]]:
         """The calls in their order, up to the `last` or all: they begin now."""
         for number in [*self.waiting]:
             call = self.waiting.pop(number)

@@ -12,33 +12,14 @@ from functools import partial
 from msgspec import Raw
 from msgspec.structs import replace
 
-from engine.dialects.interface.error_forms import FAILED_REASONS
+from engine.dialects.interface.error_forms import FAILED_REASONS, NO_REASONS
 from engine.translations.chat_completions import answer_fields as fields
 from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.chat_completions.thoughts import Detail, read_extra
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id
-from engine.translations.neutral.content import (
-    Block,
-    Citation,
-    Media,
-    Reasoning,
-    Refusal,
-    Signature,
-    Text,
-    ToolCall,
-)
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    Cite,
-    Close,
-    Delta,
-    Event,
-    Finish,
-    Open,
-    Sign,
-    uncarried,
-)
 from engine.translations.neutral.json_members import Members
 
 Key = tuple[str, int | str]
@@ -59,7 +40,7 @@ _EVENT_SIZE = 100  # of one that waits, beside its text
 class ChoiceReader:
     """Reads the deltas of one choice; a whole message is one delta."""
 
-    finish: Finish | None = None
+    finish: events.Finish | None = None
     _open: Key | None = None
     _size = _text_start = _text_length = 0
 
@@ -68,10 +49,10 @@ class ChoiceReader:
         self._answer_id = answer_id
         self._opened: set[Key] = set()
         self._arguments: list[str] = []
-        self._waiting: dict[Key, tuple[Block, list[str]]] = {}
+        self._waiting: dict[Key, tuple[neutral.Block, list[str]]] = {}
         self._announced = AnnouncedCalls()
         self._calls = CallNumbers()
-        self._citations: list[Citation] = []
+        self._citations: list[neutral.Citation] = []
         """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
         self._message_signature = ""
@@ -80,55 +61,55 @@ class ChoiceReader:
     def has_begun(self) -> bool:
         return bool(self._opened or self._announced.waiting)
 
-    def delta(self, delta: fields.Message, events: list[Event]) -> None:
+    def delta(self, delta: fields.Message, output: list[events.Event]) -> None:
         """Append the events of one delta or message. Raises BrokenAnswer or WrongType."""
         if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
-            self._read_reasoning(delta, events)
+            self._read_reasoning(delta, output)
         text = delta.content
         if isinstance(text, list):  # Mistral
-            self._read_parts(text, events)
+            self._read_parts(text, output)
         elif text or (text := delta.text if isinstance(delta.text, str) else ""):
             if self._open is _TEXT:  # nearly every delta
-                events.append(Delta(text, self._candidate))
+                output.append(events.Delta(text, self._candidate))
             else:
-                self._add(events, _TEXT, Text, text)
+                self._add(output, _TEXT, neutral.Text, text)
             self._text_length += len(text)
         if delta.annotations:
-            self._read_citations(delta.annotations, events)
+            self._read_citations(delta.annotations, output)
         if delta.refusal:
-            self._add(events, _REFUSAL, Refusal, delta.refusal)
+            self._add(output, _REFUSAL, neutral.Refusal, delta.refusal)
         if delta.extra_content and (signature := read_extra(delta.extra_content, message=True)):
             self._message_signature = signature
         if delta.tool_calls or delta.function_call or delta.images or delta.audio:
-            self._read_others(delta, events)
+            self._read_others(delta, output)
 
     def stop(self, reason: str, sequence: object = None) -> None:
         """The reason of the end and the stop sequence that was met: the first counts, as some
         vendors repeat it. Raises BrokenAnswer for a vendor's failure."""
         if reason in FAILED_REASONS:
-            raise BrokenAnswer(f"the upstream's answer was aborted: {reason}")
-        if self.finish is None:
+            raise events.BrokenAnswer(f"the upstream's answer was aborted: {reason}")
+        if self.finish is None and reason not in NO_REASONS:
             stop = fields.why_stopped(reason)
-            self.finish = Finish(stop=stop, native=reason)
+            self.finish = events.Finish(stop=stop, native=reason)
             if stop == "end" and sequence and isinstance(sequence, str):
                 self.finish.stop, self.finish.sequence = "stop_sequence", sequence
 
-    def close(self) -> Iterator[Event]:
+    def close(self) -> Iterator[events.Event]:
         """Everything that waited, and the end of the last block."""
-        events: list[Event] = []
+        output: list[events.Event] = []
         if self._announced.waiting or self._message_signature:
-            self._begin_calls(events)
-        self._close(events)
+            self._begin_calls(output)
+        self._close(output)
         for key, (block, texts) in self._waiting.items():
-            yield from events
-            events = []
-            self._begin(events, key, block)
-            events += [Delta(text, self._candidate) for text in texts]
-            self._close(events)
-        yield from events
+            yield from output
+            output = []
+            self._begin(output, key, block)
+            output += [events.Delta(text, self._candidate) for text in texts]
+            self._close(output)
+        yield from output
         self._waiting = {}
 
-    def _read_reasoning(self, delta: fields.Message, events: list[Event]) -> None:
+    def _read_reasoning(self, delta: fields.Message, output: list[events.Event]) -> None:
         details = delta.reasoning_details or ()
         for position, fragment in enumerate(details):
             entry = Members(fragment, f"{_DETAIL}[{position}]")
@@ -137,58 +118,58 @@ class ChoiceReader:
             thoughts, size = self._details.setdefault(key, Detail()).add(entry)
             self._count(size)
             if thoughts or (size and key != self._open):
-                self._add(events, key, Reasoning, thoughts)
+                self._add(output, key, neutral.Reasoning, thoughts)
         texts = () if details else (delta.reasoning_content, delta.reasoning)
         for name, text in zip(fields.REASONING_MEMBERS, texts, strict=False):
             if text:
-                self._add(events, ("reasoning", name), Reasoning, text)
+                self._add(output, ("reasoning", name), neutral.Reasoning, text)
                 return
 
-    def _read_citations(self, annotations: Raw, events: list[Event]) -> None:
+    def _read_citations(self, annotations: Raw, output: list[events.Event]) -> None:
         """Some vendors give the sources before or behind the text."""
         citations = fields.read_annotations(annotations)
         if self._open == _TEXT:
-            events += fields.citations_in(citations, self._text_start, self._candidate)
+            output += fields.citations_in(citations, self._text_start, self._candidate)
         elif _TEXT in self._opened and _TEXT not in self._waiting:
-            events += [Cite(each, self._candidate, late=True) for each in citations]
+            output += [events.Cite(each, self._candidate, late=True) for each in citations]
         elif citations:
             self._citations += citations
             self._count(len(bytes(annotations)))
 
-    def _read_parts(self, parts: list[fields.ContentPart], events: list[Event]) -> None:
+    def _read_parts(self, parts: list[fields.ContentPart], output: list[events.Event]) -> None:
         """A content that is a list: its thoughts, texts and images, each in its place. References
         name sources, and say nothing without the request. Raises BrokenAnswer for other content."""
         for part in parts:
             if part.thinking or part.type in _THOUGHTS:
                 if thoughts := fields.read_thinking(part):
-                    self._add(events, ("thinking", 0), Reasoning, thoughts)
+                    self._add(output, ("thinking", 0), neutral.Reasoning, thoughts)
             elif part.text:
-                self._add(events, _TEXT, Text, part.text)
+                self._add(output, _TEXT, neutral.Text, part.text)
                 self._text_length += len(part.text)
             elif part.refusal:
-                self._add(events, _REFUSAL, Refusal, part.refusal)
+                self._add(output, _REFUSAL, neutral.Refusal, part.refusal)
             elif part.image_url is not None:
-                self._add_image(fields.read_image(part, "content"), events)
+                self._add_image(fields.read_image(part, "content"), output)
             elif part.text is None and part.type not in _EMPTY_PARTS:
-                raise uncarried(part.type or "part")
+                raise events.uncarried(part.type or "part")
 
-    def _read_others(self, delta: fields.Message, events: list[Event]) -> None:
+    def _read_others(self, delta: fields.Message, output: list[events.Event]) -> None:
         """Calls and images. Raises BrokenAnswer for a sound, for which nobody can have asked."""
         if delta.audio and not is_blank(delta.audio):
-            raise BrokenAnswer("the upstream's answer has audio, which was not asked for")
+            raise events.BrokenAnswer("the upstream's answer has audio, which was not asked for")
         for call in delta.tool_calls or ():
-            self._read_call(call, events)
+            self._read_call(call, output)
         function = delta.function_call
         if function is not None and (function.name or function.arguments) and not delta.tool_calls:
-            self._read_call(fields.Call(index=0, function=function), events)
+            self._read_call(fields.Call(index=0, function=function), output)
         for position, image in enumerate(delta.images or ()):
-            self._add_image(fields.read_image(image, f"images[{position}]"), events)
+            self._add_image(fields.read_image(image, f"images[{position}]"), output)
 
-    def _add_image(self, image: Media, events: list[Event]) -> None:
+    def _add_image(self, image: neutral.Media, output: list[events.Event]) -> None:
         key: Key = "image", len(self._opened) + len(self._waiting)
-        self._add(events, key, partial(replace, image))
+        self._add(output, key, partial(replace, image))
 
-    def _read_call(self, fragment: fields.Call, events: list[Event]) -> None:
+    def _read_call(self, fragment: fields.Call, output: list[events.Event]) -> None:
         vendor_id, function = fragment.id or "", fragment.function or fragment
         name, arguments = function.name or "", function.arguments or ""
         number = self._calls.number(fragment.index, vendor_id, name, self._has_partial_call)
@@ -199,16 +180,16 @@ class ChoiceReader:
             number, vendor_id = self._calls.begin(fragment.index, ""), ""
         begun = self._announced.has_begun(number, name)
         if fragment.extra_content and number not in self._announced.signatures:
-            self._sign(number, read_extra(fragment.extra_content, late=begun), events, late=begun)
+            self._sign(number, read_extra(fragment.extra_content, late=begun), output, late=begun)
         if begun:
             if arguments:
-                call = partial(ToolCall, id=vendor_id, name=name)
-                self._add(events, ("call", number), call, arguments)
+                call = partial(neutral.ToolCall, id=vendor_id, name=name)
+                self._add(output, ("call", number), call, arguments)
             return
         self._count(len(name) + len(arguments) + _EVENT_SIZE)
         own_id = vendor_id or call_id(f"{self._answer_id}:{number}")
         if self._announced.add(number, own_id, name, arguments):
-            self._begin_calls(events, number)
+            self._begin_calls(output, number)
 
     def _is_behind(self, number: int, name: str, arguments: str) -> bool:
         """Whether a fragment of the open call comes behind its arguments, which are complete: some
@@ -219,44 +200,48 @@ class ChoiceReader:
         begins = is_other or arguments.lstrip().startswith("{")
         return begins and is_complete(self._arguments)
 
-    def _sign(self, number: int, signature: str, events: list[Event], *, late: bool) -> None:
+    def _sign(self, number: int, signature: str, output: list[events.Event], *, late: bool) -> None:
         """Keep the signature of a call until the call begins; a `late` one follows the call."""
         if signature:
             self._count(len(signature))
             self._announced.signatures[number] = signature
         if signature and late:
-            self._add(events, (_SIGNATURE, signature), Reasoning)
+            self._add(output, (_SIGNATURE, signature), neutral.Reasoning)
 
-    def _begin_calls(self, events: list[Event], last: int | None = None) -> None:
+    def _begin_calls(self, output: list[events.Event], last: int | None = None) -> None:
         """Begin the announced calls up to the `last`, or all, each behind its signature."""
         signature, self._message_signature = self._message_signature, ""
         if signature:
-            self._add(events, (_SIGNATURE, signature), Reasoning)
+            self._add(output, (_SIGNATURE, signature), neutral.Reasoning)
         for number, call, arguments in self._announced.take(last):
             if signature := self._announced.signatures.get(number, ""):
-                self._add(events, (_SIGNATURE, signature), Reasoning)
-            self._add(events, ("call", number), partial(replace, call), arguments)
+                self._add(output, (_SIGNATURE, signature), neutral.Reasoning)
+            self._add(output, ("call", number), partial(replace, call), arguments)
 
     def _add(
-        self, events: list[Event], key: Key, block: Callable[[], Block], text: str = ""
+        self,
+        output: list[events.Event],
+        key: Key,
+        block: Callable[[], neutral.Block],
+        text: str = "",
     ) -> None:
         """Add a text to a block, which `block` makes: now, or when the open call is complete."""
         if key != self._open:
             if self._announced.waiting and key[0] not in ("call", _SIGNATURE):
-                self._begin_calls(events)
+                self._begin_calls(output)
             if self._waiting or self._in_call():  # no block can begin, or go on
                 self._wait(key, block, text)
                 return
-            self._close(events)
-            self._begin(events, key, block())
+            self._close(output)
+            self._begin(output, key, block())
         if not text:
             return
         if key[0] == "call":
             self._arguments.append(text)
             self._count(len(text))
-        events.append(Delta(text, self._candidate))
+        output.append(events.Delta(text, self._candidate))
 
-    def _wait(self, key: Key, block: Callable[[], Block], text: str) -> None:
+    def _wait(self, key: Key, block: Callable[[], neutral.Block], text: str) -> None:
         if key not in self._waiting:
             self._waiting[key] = block(), []
         if text:
@@ -266,7 +251,7 @@ class ChoiceReader:
     def _count(self, size: int) -> None:
         self._size += size
         if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(
+            raise events.BrokenAnswer(
                 f"the upstream's answer has over {MAX_ARGUMENTS} characters that must be buffered"
             )
 
@@ -278,26 +263,26 @@ class ChoiceReader:
     def _has_partial_call(self) -> bool:
         return self._announced.lacks_arguments or (not self._waiting and self._in_call())
 
-    def _begin(self, events: list[Event], key: Key, block: Block) -> None:
+    def _begin(self, output: list[events.Event], key: Key, block: neutral.Block) -> None:
         if key[0] == "call" and key in self._opened:
-            raise BrokenAnswer("the upstream's answer continues a tool call that had ended")
-        if isinstance(block, ToolCall) and not block.name:
-            raise BrokenAnswer("the upstream's answer has a tool call without a name")
+            raise events.BrokenAnswer("the upstream's answer continues a tool call that had ended")
+        if isinstance(block, neutral.ToolCall) and not block.name:
+            raise events.BrokenAnswer("the upstream's answer has a tool call without a name")
         self._opened.add(key)
         self._open, self._arguments = key, []
-        events.append(Open(block, self._candidate))
+        output.append(events.Open(block, self._candidate))
         self._text_start = self._text_length
         if key == _TEXT and self._citations:
-            events += fields.citations_in(self._citations, self._text_start, self._candidate)
+            output += fields.citations_in(self._citations, self._text_start, self._candidate)
             self._citations = []
 
-    def _close(self, events: list[Event]) -> None:
+    def _close(self, output: list[events.Event]) -> None:
         if self._open is None:
             return
         kind, name = self._open
         if kind == _DETAIL:
-            events.append(Sign(self._details[self._open].signature, self._candidate))
+            output.append(events.Sign(self._details[self._open].signature, self._candidate))
         elif kind in ("reasoning", _SIGNATURE):  # the name of a member returns with the thoughts
-            events.append(Sign(Signature(fields.NAME, str(name)), self._candidate))
+            output.append(events.Sign(neutral.Signature(fields.NAME, str(name)), self._candidate))
         self._open = None
-        events.append(Close(self._candidate))
+        output.append(events.Close(self._candidate))

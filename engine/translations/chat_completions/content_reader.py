@@ -10,19 +10,7 @@ from msgspec import Raw
 from engine.translations.chat_completions import request_shapes as shapes
 from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS
 from engine.translations.chat_completions.thoughts import read_detail, read_request_extra
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Media,
-    Reasoning,
-    Refusal,
-    Signature,
-    Source,
-    Text,
-    ToolCall,
-    ToolResult,
-    UploadedFile,
-)
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, value_of
 from engine.translations.neutral.request_json import (
     ObjectReader,
@@ -38,44 +26,44 @@ _CALL = ObjectReader(shapes.CallObject)
 _THOUGHTS = msgspec.json.Decoder(shapes.ThinkingPart)
 
 
-def _read_image(part: shapes.ImagePart, place: str, unread: list[str]) -> Block:
+def _read_image(part: shapes.ImagePart, place: str, unread: list[str]) -> neutral.Block:
     image, where = part.image_url, f"{place}.image_url.url"
     source = openai_content.read_url(openai_content.required(image.url, where), where)
-    return Media(kind="image", source=source, detail=image.detail or "")
+    return neutral.Media(kind="image", source=source, detail=image.detail or "")
 
 
-def _read_file(part: shapes.FilePart, place: str, unread: list[str]) -> Block:
+def _read_file(part: shapes.FilePart, place: str, unread: list[str]) -> neutral.Block:
     file, where, name = part.file, f"{place}.file", part.file.filename or ""
     if file.file_data is None:
         openai_content.required(file.file_id, f"{where}.file_id")
-        source: Source = UploadedFile()
+        source: neutral.Source = neutral.UploadedFile()
     else:
         source = openai_content.read_file_data(file.file_data, name, f"{where}.file_data")
         if file.file_id is not None:
             unread.append(f"{where}.file_id")
-    return Media(kind="document", source=source, name=name)
+    return neutral.Media(kind="document", source=source, name=name)
 
 
 read_content = content_reader(
     {
-        shapes.TextPart: lambda part, place, unread: Text(text=part.text or ""),
+        shapes.TextPart: lambda part, place, unread: neutral.Text(text=part.text or ""),
         openai_content.RefusalPart: openai_content.read_refusal,
         shapes.ImagePart: _read_image,
         openai_content.AudioPart: openai_content.read_audio,
         shapes.FilePart: _read_file,
-        UnknownObject: lambda part, place, unread: Foreign(kind=part.kind or ""),
+        UnknownObject: lambda part, place, unread: neutral.Foreign(kind=part.kind or ""),
     }
 )
 
 
 def read_assistant_blocks(
     message: shapes.AssistantMessage, place: str, unread: list[str]
-) -> list[Block]:
+) -> list[neutral.Block]:
     """An assistant's message: what it thought, said and called, in this order."""
     blocks = read_content(message.content, f"{place}.content", unread)
     for block, part in zip(blocks, message.content or (), strict=False):
         if isinstance(part, UnknownObject) and part.kind == _THINKING:
-            assert isinstance(block, Foreign)
+            assert isinstance(block, neutral.Foreign)
             block.substitute = _read_thoughts(part.raw, block.place)
     if present(message.provider_specific_fields) is not None:
         _read_provider_fields(message, place, unread)
@@ -84,7 +72,7 @@ def read_assistant_blocks(
     if message.extra_content:
         blocks = [*_read_extra(message, place, unread), *blocks]
     if message.refusal:
-        blocks.append(Refusal(text=message.refusal, place=f"{place}.refusal"))
+        blocks.append(neutral.Refusal(text=message.refusal, place=f"{place}.refusal"))
     if message.tool_calls:
         blocks += _read_calls(message.tool_calls, f"{place}.tool_calls", unread)
     return blocks
@@ -101,29 +89,31 @@ def _read_provider_fields(message: shapes.AssistantMessage, place: str, unread: 
         unread.append(f"{place}.{name}")
 
 
-def read_result(message: shapes.ToolMessage, place: str, unread: list[str]) -> ToolResult:
+def read_result(message: shapes.ToolMessage, place: str, unread: list[str]) -> neutral.ToolResult:
     call = openai_content.required(message.tool_call_id, f"{place}.tool_call_id")
     content = read_content(message.content, f"{place}.content", unread)
-    return ToolResult(id=call, content=content, place=place)
+    return neutral.ToolResult(id=call, content=content, place=place)
 
 
-def _read_thoughts(part: Raw, place: str) -> Reasoning | None:
-    """The thoughts in a part, as Mistral writes them; None for a part of another form."""
+def _read_thoughts(part: Raw, place: str) -> neutral.Reasoning | None:
+    """The thoughts in a part, signed where Mistral has written them; None for another part."""
     thoughts = value_of(_THOUGHTS, part)
     if thoughts is None:
         return None
+    if isinstance(thoughts.thinking, str):
+        return neutral.Reasoning(text=thoughts.thinking, place=place)
     text = "".join(piece.text for piece in thoughts.thinking)
-    return Reasoning(text=text, signature=Signature(NAME, _THINKING), place=place)
+    return neutral.Reasoning(text=text, signature=neutral.Signature(NAME, _THINKING), place=place)
 
 
 def _read_calls(
     calls: list[shapes.CallObject | UnknownObject], place: str, unread: list[str]
-) -> Iterator[Block]:
+) -> Iterator[neutral.Block]:
     for index, call in enumerate(calls):
         where = f"{place}[{index}]"
         if not isinstance(call, shapes.CallObject):
             if call.kind:
-                yield Foreign(kind=f"tool_calls.{call.kind}", place=where)
+                yield neutral.Foreign(kind=f"tool_calls.{call.kind}", place=where)
                 continue
             call = _CALL.read(call.raw, where, unread)
         if call.extra_content:
@@ -133,7 +123,7 @@ def _read_calls(
 
 def _read_extra(
     holder: shapes.AssistantMessage | shapes.CallObject, place: str, unread: list[str]
-) -> Iterator[Reasoning]:
+) -> Iterator[neutral.Reasoning]:
     if (raw := present(holder.extra_content)) is None:
         return
     signature = read_request_extra(raw, f"{place}.extra_content")
@@ -143,9 +133,9 @@ def _read_extra(
         yield signature
 
 
-def _read_call(call: shapes.CallObject, place: str) -> Block:
+def _read_call(call: shapes.CallObject, place: str) -> neutral.Block:
     function = call.function
-    return ToolCall(
+    return neutral.ToolCall(
         id=openai_content.required(call.id, f"{place}.id"),
         name=openai_content.required(function.name, f"{place}.function.name"),
         arguments=function.arguments or "",
@@ -153,9 +143,11 @@ def _read_call(call: shapes.CallObject, place: str) -> Block:
     )
 
 
-def _read_reasoning(message: shapes.AssistantMessage, place: str, unread: list[str]) -> list[Block]:
+def _read_reasoning(
+    message: shapes.AssistantMessage, place: str, unread: list[str]
+) -> list[neutral.Block]:
     """Thoughts that the caller sends back: `reasoning_details`, or else the text alone."""
-    blocks: list[Block] = [
+    blocks: list[neutral.Block] = [
         read_detail(Members(raw, f"{place}.reasoning_details[{index}]", unread))
         for index, raw in enumerate(message.reasoning_details or ())
     ]
@@ -163,5 +155,7 @@ def _read_reasoning(message: shapes.AssistantMessage, place: str, unread: list[s
         text = getattr(message, name)
         if text and not blocks:
             where = f"{place}.{name}"
-            blocks.append(Reasoning(text=text, signature=Signature(NAME, name), place=where))
+            blocks.append(
+                neutral.Reasoning(text=text, signature=neutral.Signature(NAME, name), place=where)
+            )
     return blocks

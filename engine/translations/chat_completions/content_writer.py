@@ -7,20 +7,8 @@ from typing import Any
 
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.thoughts import ExtraWriter, write_thoughts
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, call_id
-from engine.translations.neutral.content import (
-    Block,
-    Inline,
-    Media,
-    PlainText,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-    ToolResult,
-    is_mark,
-    mark,
-)
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.turns import results_first
@@ -57,32 +45,32 @@ class MessageWriter:
 
     def _others(self, message: Message) -> list[Json]:
         """A user's or system turn. Results are text: their images follow as the user's."""
-        if ToolResult not in map(type, message.blocks):
+        if neutral.ToolResult not in map(type, message.blocks):
             content = self._content(message.blocks, message.role)
             return [{"role": message.role, "content": content}]
-        results = [block for block in message.blocks if isinstance(block, ToolResult)]
+        results = [block for block in message.blocks if isinstance(block, neutral.ToolResult)]
         messages = [self._result(block) for block in results]
-        others: list[Block] = []
+        others: list[neutral.Block] = []
         for block in results:
-            if media := [each for each in block.content if isinstance(each, Media)]:
-                others += [Text(text=_MEDIA_OF_RESULT), *media]
-        others += [block for block in message.blocks if not isinstance(block, ToolResult)]
+            if media := [each for each in block.content if isinstance(each, neutral.Media)]:
+                others += [neutral.Text(text=_MEDIA_OF_RESULT), *media]
+        others += [block for block in message.blocks if not isinstance(block, neutral.ToolResult)]
         if content := self._content(others, message.role):
             messages.append({"role": message.role, "content": content})
         return messages
 
     def _assistant(self, message: Message) -> list[Json]:
         calls: list[object] = []
-        thoughts: list[Reasoning] = []
-        content: list[Block] = []
+        thoughts: list[neutral.Reasoning] = []
+        content: list[neutral.Block] = []
         values: Json = {}
         signatures: ExtraWriter | None = None
         for block in message.blocks:
-            if isinstance(block, ToolCall):
+            if isinstance(block, neutral.ToolCall):
                 call = self._call(block)
                 calls.append(call if signatures is None else signatures.sign(call))
-            elif isinstance(block, Reasoning):
-                if is_mark(block):
+            elif isinstance(block, neutral.Reasoning):
+                if neutral.is_mark(block):
                     continue
                 signature = block.signature
                 is_own = signature is not None and signature.language == NAME
@@ -108,12 +96,12 @@ class MessageWriter:
             values["tool_calls"] = calls
         return [values]
 
-    def _result(self, block: ToolResult) -> Json:
-        texts: list[Block] = []
+    def _result(self, block: neutral.ToolResult) -> Json:
+        texts: list[neutral.Block] = []
         for each in block.content:
-            if isinstance(each, Text):
+            if isinstance(each, neutral.Text):
                 texts.append(each)
-            elif not isinstance(each, Media):
+            elif not isinstance(each, neutral.Media):
                 self._lose(each)
         content = self._content(texts, "tool")
         if block.is_error:
@@ -121,55 +109,59 @@ class MessageWriter:
             content = f"Error: {content}" if isinstance(content, str) else [prefix, *content]
         if self._marks and block.cache and content:
             content = [{"type": "text", "text": content}] if isinstance(content, str) else content
-            mark(content[-1], block.cache)
+            neutral.mark(content[-1], block.cache)
         return {"role": "tool", "tool_call_id": call_id(block.id, 40), "content": content}
 
-    def _call(self, block: ToolCall) -> Json:
+    def _call(self, block: neutral.ToolCall) -> Json:
         function = {"name": self._names.legal(block.name), "arguments": block.arguments or "{}"}
         return {"id": call_id(block.id, 40), "type": "function", "function": function}
 
-    def _content(self, blocks: Sequence[Block], role: str) -> Any:
+    def _content(self, blocks: Sequence[neutral.Block], role: str) -> Any:
         only = blocks[0] if len(blocks) == 1 else None
-        if isinstance(only, Text) and not only.cache:  # nearly always
+        if isinstance(only, neutral.Text) and not only.cache:  # nearly always
             return only.text
         return _simple(self._parts(blocks, role))
 
-    def _parts(self, blocks: Sequence[Block], role: str) -> list[Json]:
+    def _parts(self, blocks: Sequence[neutral.Block], role: str) -> list[Json]:
         return [part for block in blocks if (part := self._part(block, role)) is not None]
 
-    def _part(self, block: Block, role: str) -> Json | None:
+    def _part(self, block: neutral.Block, role: str) -> Json | None:
         """One part; None for a block without content and for one that cannot be said."""
         part: Json | None = None
-        if isinstance(block, Text):
+        if isinstance(block, neutral.Text):
             part = {"type": "text", "text": block.text} if block.text else None
-        elif isinstance(block, Refusal):
+        elif isinstance(block, neutral.Refusal):
             part = {"type": "refusal", "refusal": block.text}
-        elif isinstance(block, Media) and role == "user":
+        elif isinstance(block, neutral.Media) and role == "user":
             part = self._media(block)
         else:
             self._lose(block)
         if self._marks:
-            mark(part, block.cache)
+            neutral.mark(part, block.cache)
         return part
 
-    def _media(self, block: Media) -> Json | None:
+    def _media(self, block: neutral.Media) -> Json | None:
         source = block.source
-        if isinstance(source, PlainText):
+        if isinstance(source, neutral.PlainText):
             return {"type": "text", "text": source.text}
         if block.kind == "image" and is_sendable(source):
             image = {"url": write_url(source), **({"detail": block.detail} if block.detail else {})}
             return {"type": "image_url", "image_url": image}
-        if block.kind == "audio" and isinstance(source, Inline) and source.media_type in _AUDIO:
+        if (
+            block.kind == "audio"
+            and isinstance(source, neutral.Inline)
+            and source.media_type in _AUDIO
+        ):
             audio = {"data": source.data, "format": _AUDIO[source.media_type]}
             return {"type": "input_audio", "input_audio": audio}
-        if block.kind == "document" and isinstance(source, Inline):
+        if block.kind == "document" and isinstance(source, neutral.Inline):
             file = {"filename": block.name or "document", "file_data": write_url(source)}
             return {"type": "file", "file": file}
         self._lose(block)
         return None
 
-    def _lose(self, block: Block) -> None:
-        self._losses.add(block.place, why_not(block))
+    def _lose(self, block: neutral.Block) -> None:
+        self._losses.add_block(block, why_not(block))
 
 
 def _simple(parts: list[Json]) -> object:

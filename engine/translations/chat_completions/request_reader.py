@@ -13,15 +13,7 @@ from engine.translations.chat_completions.content_reader import (
     read_content,
     read_result,
 )
-from engine.translations.neutral.content import (
-    Block,
-    Changes,
-    Text,
-    is_sealed,
-    objects,
-    read_cache_mark,
-    without_objects,
-)
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
@@ -34,11 +26,7 @@ from engine.translations.neutral.request import (
     Tool,
 )
 from engine.translations.neutral.request_json import ObjectReader, UnknownObject, present
-from engine.translations.vendors.openai_request_fields import (
-    other_members,
-    read_format,
-    read_tool_choice,
-)
+from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.values.json_edit import JsonPath
 from engine.values.trees import Json
 
@@ -48,10 +36,10 @@ _PLACES = {
     "schema": "response_format.json_schema.schema",
     "strict": "response_format.json_schema.strict",
     "candidates": "n",
-    "thinking": "reasoning_effort",
 }
 _HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["text"]',)}
 _AUDIO = b'"audio"'
+_SWITCHES = ("enabled", "disabled", "adaptive", "auto")
 
 _REQUEST = ObjectReader(shapes.RequestObject)
 _TOOL = ObjectReader(shapes.ToolObject)
@@ -81,12 +69,13 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         unread=unread,
         missing_turns=missing,
     )
-    read_tool_choice(members.tool_choice, request, nested=True)
+    openai_fields.read_tool_choice(members.tool_choice, request, nested=True)
     if present(members.response_format) is not None:
         form = Members(members.response_format, "response_format", unread)
-        read_format(form, request, nested=True)
+        openai_fields.read_format(form, request, nested=True)
     _read_sampling(members, request)
-    request.extra = other_members(members, _HARMLESS)
+    _read_thinking(members, request)
+    request.extra = openai_fields.other_members(members, _HARMLESS)
     request.unread.extend(request.extra)
     return request
 
@@ -108,12 +97,12 @@ def _read_content(
     message: shapes.SystemMessage | shapes.DeveloperMessage | shapes.UserMessage,
     place: str,
     unread: list[str],
-) -> list[Block]:
+) -> list[neutral.Block]:
     return read_content(message.content, f"{place}.content", unread)
 
 
 _ROLES: dict[
-    type[shapes.MessageObject], tuple[Role, Callable[[Any, str, list[str]], list[Block]]]
+    type[shapes.MessageObject], tuple[Role, Callable[[Any, str, list[str]], list[neutral.Block]]]
 ] = {
     shapes.SystemMessage: ("system", _read_content),
     shapes.DeveloperMessage: ("system", _read_content),
@@ -126,13 +115,13 @@ _ROLES: dict[
 
 def _hoisted(
     members: shapes.RequestObject, messages: list[Message]
-) -> tuple[list[Text], list[Message]]:
+) -> tuple[list[neutral.Text], list[Message]]:
     """The blocks of the instructions at the beginning, and the messages after them."""
-    system: list[Text] = []
+    system: list[neutral.Text] = []
     for index, (each, message) in enumerate(zip(members.messages or (), messages, strict=True)):
         if message.role != "system" or each.extra:
             return system, messages[index:]
-        texts = [block for block in message.blocks if isinstance(block, Text)]
+        texts = [block for block in message.blocks if isinstance(block, neutral.Text)]
         if len(texts) < len(message.blocks):
             return system, messages[index:]
         system += texts
@@ -169,7 +158,7 @@ def _read_tool(
         strict=function.strict,
         place=place,
         schema_member="function.parameters",
-        cache=read_cache_mark(tool.extra) or read_cache_mark(function.extra),
+        cache=neutral.read_cache_mark(tool.extra) or neutral.read_cache_mark(function.extra),
     )
 
 
@@ -191,24 +180,58 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
     request.user = members.user or ""
     stop = members.stop or []
     request.stop = [stop] if isinstance(stop, str) else stop
-    effort = members.reasoning_effort
+
+
+def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
+    """How much the model is to think, also in members that vendors have added: `reasoning`
+    (OpenRouter), `thinking` (DeepSeek, Z.ai, LiteLLM) and `enable_thinking` (Qwen)."""
+    effort, place = members.reasoning_effort, "reasoning_effort"
     if effort is not None:
         request.thinking = Thinking(effort=effort, off=effort == "none")
+    elif present(members.reasoning) is not None:
+        place = "reasoning"
+        request.thinking = _read_reasoning(Members(members.reasoning, place, request.unread))
+    elif present(members.thinking) is not None:
+        place = "thinking"
+        request.thinking = _read_switch(Members(members.thinking, place, request.unread))
+    elif members.enable_thinking is not None:
+        thinks, place = members.enable_thinking, "enable_thinking"
+        request.thinking = Thinking(off=not thinks, adaptive=thinks)
+    request.places["thinking"] = place
+
+
+def _read_reasoning(reasoning: Members) -> Thinking:
+    effort, budget = reasoning.text("effort") or "", reasoning.integer("max_tokens")
+    off = reasoning.boolean("enabled") is False or effort == "none"
+    thinking = Thinking(off=off, effort=effort, budget=budget)
+    thinking.adaptive = not (off or effort or budget)
+    thinking.visible = False if reasoning.boolean("exclude") else None
+    reasoning.rest()
+    return thinking
+
+
+def _read_switch(thinking: Members) -> Thinking:
+    kind, budget = thinking.text("type"), thinking.integer("budget_tokens")
+    if kind not in _SWITCHES:
+        raise thinking.wrong("type", "enabled, disabled, adaptive or auto")
+    thinking.rest()
+    off = kind == "disabled"
+    return Thinking(off=off, budget=budget, adaptive=not off and budget is None)
 
 
 _DETAILS = "reasoning_details"
 _FIELDS = "provider_specific_fields"
 
 
-def without_seals(request: object) -> Changes:
+def without_seals(request: object) -> neutral.Changes:
     changes: dict[JsonPath, bytes | None] = {}
-    for index, message in objects(request, "messages"):
+    for index, message in neutral.objects(request, "messages"):
         place: JsonPath = ("messages", index)
-        changes.update(without_objects(message, _DETAILS, place, _is_sealed))
+        changes.update(neutral.without_objects(message, _DETAILS, place, _is_sealed))
         fields = message.get(_FIELDS)
-        changes.update(without_objects(fields, _DETAILS, (*place, _FIELDS), _is_sealed))
+        changes.update(neutral.without_objects(fields, _DETAILS, (*place, _FIELDS), _is_sealed))
     return changes
 
 
 def _is_sealed(detail: Json) -> bool:
-    return is_sealed(detail.get("signature")) or is_sealed(detail.get("data"))
+    return neutral.is_sealed(detail.get("signature")) or neutral.is_sealed(detail.get("data"))

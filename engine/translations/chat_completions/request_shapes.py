@@ -4,6 +4,7 @@ callers."""
 from __future__ import annotations
 
 from msgspec import Raw, Struct
+from msgspec.json import encode
 
 from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject, UnknownObject
@@ -21,9 +22,9 @@ class Thought(Struct):
 
 
 class ThinkingPart(Struct):
-    """Thoughts that the caller sends back, as Mistral writes them."""
+    """Thoughts that the caller sends back: a list as Mistral writes them, a text from others."""
 
-    thinking: list[Thought]
+    thinking: list[Thought] | str
 
 
 class ImageUrl(JsonObject):
@@ -32,7 +33,15 @@ class ImageUrl(JsonObject):
 
 
 class ImagePart(JsonObject, tag="image_url"):
+    """An image. Callers of Mistral's may write its URL alone."""
+
     image_url: ImageUrl
+
+    @classmethod
+    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
+        url = members.get("image_url", Raw())
+        is_text = bytes(memoryview(url)[:1]) == b'"'
+        return {**members, "image_url": Raw(b'{"url":%b}' % bytes(url))} if is_text else members
 
 
 class FileObject(JsonObject):
@@ -50,11 +59,18 @@ Content = str | list[Part] | None
 
 
 class CalledFunction(JsonObject):
-    """The function of a call. SDKs send back what they made of its arguments, too."""
+    """The function of a call. SDKs send back what they made of its arguments, too. Callers of
+    Mistral's may write the arguments as an object."""
 
     name: str | None = None
     arguments: str | None = None
     parsed_arguments: Raw = Raw()
+
+    @classmethod
+    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
+        text = bytes(members.get("arguments", b""))
+        is_object = text.startswith(b"{")
+        return {**members, "arguments": Raw(encode(text.decode()))} if is_object else members
 
 
 class CallObject(JsonObject, tag="function"):
@@ -146,6 +162,9 @@ class RequestObject(JsonObject):
     user: str | None = None
     stop: str | list[str] | None = None
     reasoning_effort: str | None = None
+    reasoning: Raw = Raw()
+    thinking: Raw = Raw()
+    enable_thinking: bool | None = None
     store: Raw = Raw()
     logit_bias: Raw = Raw()
     modalities: Raw = Raw()
@@ -179,6 +198,9 @@ FEATURES = Features(
         Feature("answer", "prediction", {"prediction": {"type": "content", "content": "Hi"}}),
         Feature("answer", "moderation", {"moderation": {"model": "omni-moderation-latest"}}),
         Feature("reasoning", "reasoning_effort", {"reasoning_effort": "low"}),
+        Feature("reasoning", "reasoning", {"reasoning": {"effort": "low"}}),
+        Feature("reasoning", "thinking", {"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+        Feature("reasoning", "enable_thinking", {"enable_thinking": True}),
         Feature("tools", "tools", {"tools": _TOOLS}),
         Feature("tools", "tool_choice", {"tools": _TOOLS, "tool_choice": "required"}),
         Feature("tools", "parallel_tool_calls", {"tools": _TOOLS, "parallel_tool_calls": False}),

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS
-from engine.translations.neutral.content import Reasoning, Signature, seal, unseal
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, value_of
 from engine.values.trees import Json
 
@@ -41,30 +41,32 @@ class Detail:
         return text, size
 
     @property
-    def signature(self) -> Signature:
-        return Signature(NAME, msgspec.json.encode(self._members).decode())
+    def signature(self) -> neutral.Signature:
+        return neutral.Signature(NAME, msgspec.json.encode(self._members).decode())
 
 
-def read_detail(detail: Members) -> Reasoning:
+def read_detail(detail: Members) -> neutral.Reasoning:
     """Thoughts that a caller sends back: signed by this language, or another (sealed)."""
     text = detail.text("text") or detail.text("summary") or ""
     signature = detail.text("signature") if detail.is_text("signature") else None
-    return Reasoning(text=text, signature=unseal(signature or "", NAME), place=detail.place)
+    return neutral.Reasoning(
+        text=text, signature=neutral.unseal(signature or "", NAME), place=detail.place
+    )
 
 
-def write_detail(index: int, text: str, signature: Signature | None) -> Json:
+def write_detail(index: int, text: str, signature: neutral.Signature | None) -> Json:
     entry: Json = {"type": "reasoning.text", "index": index, "text": text}
     if signature is not None:
-        entry["signature"] = seal(signature, NAME)
+        entry["signature"] = neutral.seal(signature, NAME)
     return entry
 
 
-def write_thoughts(blocks: list[Reasoning]) -> tuple[Json, list[Reasoning]]:
+def write_thoughts(blocks: list[neutral.Reasoning]) -> tuple[Json, list[neutral.Reasoning]]:
     """The members of a message that has these thoughts, each in the member that it came in; and the
     thoughts that have none, since they came from another vendor."""
     texts: dict[str, list[str]] = {}
     entries: list[Json] = []
-    foreign_thoughts: list[Reasoning] = []
+    foreign_thoughts: list[neutral.Reasoning] = []
     for block in blocks:
         name = "" if block.signature is None else block.signature.value
         if block.signature is None or block.signature.language != NAME:
@@ -106,12 +108,12 @@ def read_extra(extra: Raw, *, message: bool = False, late: bool = False) -> str:
     return f"{signed} {bytes(extra).decode()}"
 
 
-def read_request_extra(extra: Raw, place: str) -> Reasoning | None:
+def read_request_extra(extra: Raw, place: str) -> neutral.Reasoning | None:
     """The signature in the member at `place` that a caller sends back; None without one."""
     signatures = _signatures(extra)
     if not signatures:
         return None
-    return Reasoning(signature=Signature(_GEMINI, signatures[0]), place=place)
+    return neutral.Reasoning(signature=neutral.Signature(_GEMINI, signatures[0]), place=place)
 
 
 def _signatures(extra: Raw) -> list[str]:
@@ -128,7 +130,7 @@ class ExtraWriter:
         self._gemini = gemini
         self._next: object = None
 
-    def take(self, block: Reasoning, calls: list[object], message: Json) -> bool:
+    def take(self, block: neutral.Reasoning, calls: list[object], message: Json) -> bool:
         """Take thoughts without text in their order, of which `calls` were before; add a signature
         of all to the members of the message. Returns whether they are such a signature."""
         signed, extra = self._read(block)
@@ -147,7 +149,7 @@ class ExtraWriter:
             self._next = None
         return written
 
-    def _read(self, block: Reasoning) -> tuple[str, Any]:
+    def _read(self, block: neutral.Reasoning) -> tuple[str, Any]:
         signature = block.signature
         if signature is None:
             return "", None

@@ -9,15 +9,9 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import Signature
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    Finish,
-    Stop,
-    UpstreamError,
-    foreign_stop,
-)
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.refusals import AnswerErrors, error_of
 from engine.values.trees import Json
@@ -143,7 +137,7 @@ NAME = "converse"
 _REDACTED = "redacted:"
 """Begins the signature of thoughts that come encrypted (`redactedContent`)."""
 
-_STOPS: dict[str, Stop] = {
+_STOPS: dict[str, events.Stop] = {
     "end_turn": "end",
     "tool_use": "tool_calls",
     "max_tokens": "length",
@@ -156,12 +150,12 @@ _MALFORMED = ("malformed_model_output", "malformed_tool_use")
 _EXPLANATIONS = {"guardrail_intervened": "A guardrail of the upstream intervened."}
 
 
-def read_finish(reason: str, fields: Raw) -> Finish:
+def read_finish(reason: str, fields: Raw) -> events.Finish:
     """`fields` are those that only its model has. Raises BrokenAnswer for a broken answer."""
     if reason in _MALFORMED:
-        raise BrokenAnswer(f"the upstream's answer is malformed ({reason})")
-    return Finish(
-        stop=_STOPS.get(reason) or foreign_stop(reason) or "end",
+        raise events.BrokenAnswer(f"the upstream's answer is malformed ({reason})")
+    return events.Finish(
+        stop=_STOPS.get(reason) or events.foreign_stop(reason) or "end",
         native=reason,
         sequence=_stop_sequence(fields),
         explanation=_EXPLANATIONS.get(reason, ""),
@@ -178,21 +172,21 @@ def _stop_sequence(fields: Raw) -> str:
         return ""
 
 
-def read_signature(signature: str | None, redacted: str | None) -> Signature | None:
+def read_signature(signature: str | None, redacted: str | None) -> neutral.Signature | None:
     """The signature of thoughts, or encrypted thoughts as one; None for neither."""
     if signature:
-        return Signature(NAME, signature)
-    return Signature(NAME, _REDACTED + redacted) if redacted else None
+        return neutral.Signature(NAME, signature)
+    return neutral.Signature(NAME, _REDACTED + redacted) if redacted else None
 
 
-def write_reasoning(text: str, signature: Signature) -> Json:
+def write_reasoning(text: str, signature: neutral.Signature) -> Json:
     value = signature.value
     if value.startswith(_REDACTED):
         return {"redactedContent": value.removeprefix(_REDACTED)}
     return {"reasoningText": {"text": text, "signature": value}}
 
 
-def read_error(status: int, document: object) -> UpstreamError:
+def read_error(status: int, document: object) -> events.UpstreamError:
     """A 424 says that the model failed, which is no fault of the caller's."""
     error = error_of(502 if status == 424 else status, document, ("__type",))
     error.code = error.code.rpartition("#")[2]

@@ -9,23 +9,8 @@ from typing import Any
 
 from engine.translations.converse.answer_fields import NAME, write_reasoning
 from engine.translations.converse.models import Model
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
-from engine.translations.neutral.content import (
-    UPLOADED,
-    Block,
-    CacheMark,
-    Foreign,
-    Inline,
-    Link,
-    Media,
-    PlainText,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-    ToolResult,
-    mark_of,
-)
 from engine.translations.neutral.limits import Losses
 from engine.values.trees import Json
 
@@ -73,7 +58,7 @@ class MediaWriter:
         self._names: set[str] = set()
         self._numbers: dict[str, int] = {}
 
-    def write(self, block: Media) -> Json | None:
+    def write(self, block: neutral.Media) -> Json | None:
         """The block; None for one that cannot be sent, which is a loss."""
         media = self._media(block)
         if isinstance(media, str):
@@ -85,31 +70,32 @@ class MediaWriter:
             media = {"name": self._name(block), **media}
         return {block.kind: media}
 
-    def _media(self, block: Media) -> Json | str:
+    def _media(self, block: neutral.Media) -> Json | str:
         """The format and the source, or the reason why there are none."""
         source = block.source
         if block.kind not in self._kinds:
             return f"the model takes no {block.kind}"
-        if isinstance(source, PlainText):
+        if isinstance(source, neutral.PlainText):
             if block.kind != "document":
                 return "only a document can be given as text"
             data = base64.b64encode(source.text.encode()).decode()
             return {"format": "txt", "source": {"bytes": data}}
-        if isinstance(source, Inline):
+        if isinstance(source, neutral.Inline):
             media_type = source.image_type if block.kind == "image" else source.media_type
             word = _format(block.kind, media_type)
             place: Json = {"bytes": source.data}
-        elif isinstance(source, Link) and source.url.startswith("s3://"):
+        elif isinstance(source, neutral.Link) and source.url.startswith("s3://"):
             word = _format(block.kind, source.media_type) or _ending(block.kind, source.url)
             place = {"s3Location": {"uri": source.url}}
+        elif isinstance(source, neutral.Link):
+            return "the upstream reads only links to Amazon S3 (s3://)"
         else:
-            is_link = isinstance(source, Link)
-            return "the upstream reads only links to Amazon S3 (s3://)" if is_link else UPLOADED
+            return neutral.UPLOADED
         if not word:
             return f"the upstream takes no {source.media_type or 'content of an unknown type'}"
         return {"format": word, "source": place}
 
-    def _name(self, block: Media) -> str:
+    def _name(self, block: neutral.Media) -> str:
         """A name of characters that the vendor accepts, which no other document has."""
         legal = _SPACE.sub(" ", _ILLEGAL.sub(" ", block.name)).strip()[:_MAX_NAME].strip()
         base = name = legal or "document"
@@ -143,16 +129,16 @@ class ContentWriter:
         self._names, self._losses, self._model = names, losses, model
         self._media_writer = MediaWriter(losses, model.media)
 
-    def system(self, blocks: Sequence[Block]) -> list[Json]:
+    def system(self, blocks: Sequence[neutral.Block]) -> list[Json]:
         return self._blocks(blocks, marks="system" in self._model.caches)
 
-    def turn(self, blocks: Sequence[Block], role: str) -> list[Json]:
+    def turn(self, blocks: Sequence[neutral.Block], role: str) -> list[Json]:
         """The content of a turn; only users may send media."""
         if role == "assistant":
             for block in blocks:
-                if isinstance(block, Media):
+                if isinstance(block, neutral.Media):
                     self._losses.add(block.place, "an assistant's turn cannot contain media")
-            blocks = [block for block in blocks if not isinstance(block, Media)]
+            blocks = [block for block in blocks if not isinstance(block, neutral.Media)]
         content = self._blocks(blocks, marks="messages" in self._model.caches)
         documents = [each["document"] for each in content if "document" in each]
         if documents and not any("text" in each for each in content):
@@ -160,25 +146,25 @@ class ContentWriter:
             content.append({"text": documents[0]["name"]})
         return content
 
-    def _blocks(self, blocks: Sequence[Block], *, marks: bool) -> list[Json]:
+    def _blocks(self, blocks: Sequence[neutral.Block], *, marks: bool) -> list[Json]:
         content: list[Json] = []
         for block in blocks:
             parts = _WRITERS[type(block)](self, block)
             if parts is None:
                 continue
             content.append(parts)
-            if marks and (mark := mark_of(block)):
+            if marks and (mark := neutral.mark_of(block)):
                 content.append(cache_point(mark))
         return content
 
-    def _text(self, block: Text | Refusal) -> Json | None:
+    def _text(self, block: neutral.Text | neutral.Refusal) -> Json | None:
         # A blank text is an error to the vendor, and says nothing.
         return {"text": block.text} if block.text.strip() else None
 
-    def _media(self, block: Media) -> Json | None:
+    def _media(self, block: neutral.Media) -> Json | None:
         return self._media_writer.write(block)
 
-    def _reasoning(self, block: Reasoning) -> Json | None:
+    def _reasoning(self, block: neutral.Reasoning) -> Json | None:
         signature = block.signature
         if signature is None or signature.language != NAME or not self._model.claude:
             reason = "thoughts without a signature of this vendor are refused"
@@ -186,7 +172,7 @@ class ContentWriter:
             return None
         return {"reasoningContent": write_reasoning(block.text, signature)}
 
-    def _call(self, block: ToolCall) -> Json:
+    def _call(self, block: neutral.ToolCall) -> Json:
         call = {
             "toolUseId": call_id(block.id),
             "name": self._names.legal(block.name),
@@ -194,7 +180,7 @@ class ContentWriter:
         }
         return {"toolUse": call}
 
-    def _result(self, block: ToolResult) -> Json:
+    def _result(self, block: neutral.ToolResult) -> Json:
         result: Json = {
             "toolUseId": call_id(block.id),
             "content": self._blocks(block.content, marks=False),
@@ -203,22 +189,22 @@ class ContentWriter:
             result["status"] = "error"
         return {"toolResult": result}
 
-    def _foreign(self, block: Foreign) -> None:
-        self._losses.add(block.place, f"only another vendor has '{block.kind}' blocks")
+    def _foreign(self, block: neutral.Foreign) -> None:
+        self._losses.add_block(block, f"only another vendor has '{block.kind}' blocks")
 
 
-_WRITERS: dict[type[Block], Callable[[ContentWriter, Any], Json | None]] = {
-    Text: ContentWriter._text,
-    Refusal: ContentWriter._text,
-    Media: ContentWriter._media,
-    Reasoning: ContentWriter._reasoning,
-    ToolCall: ContentWriter._call,
-    ToolResult: ContentWriter._result,
-    Foreign: ContentWriter._foreign,
+_WRITERS: dict[type[neutral.Block], Callable[[ContentWriter, Any], Json | None]] = {
+    neutral.Text: ContentWriter._text,
+    neutral.Refusal: ContentWriter._text,
+    neutral.Media: ContentWriter._media,
+    neutral.Reasoning: ContentWriter._reasoning,
+    neutral.ToolCall: ContentWriter._call,
+    neutral.ToolResult: ContentWriter._result,
+    neutral.Foreign: ContentWriter._foreign,
 }
 
 
-def cache_point(mark: CacheMark) -> Json:
+def cache_point(mark: neutral.CacheMark) -> Json:
     """The block behind what the prompt cache is to keep."""
     ttl = {"ttl": "1h"} if mark == "1h" else {}
     return {"cachePoint": {"type": "default", **ttl}}

@@ -13,15 +13,8 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from engine.translations.generate_content.part_fields import Fields
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    Finish,
-    Stop,
-    TokenLogprob,
-    UpstreamError,
-    foreign_stop,
-)
 from engine.translations.neutral.json_members import NULL, Members
 from engine.translations.neutral.refusals import AnswerErrors, error_members, error_of
 from engine.values.trees import Json
@@ -114,7 +107,7 @@ def _documented(raw: Raw) -> object:
     }
 
 
-_STOPS: dict[str, Stop] = {
+_STOPS: dict[str, events.Stop] = {
     "STOP": "end",
     "MAX_TOKENS": "length",
     "CONTINUATION": "length",
@@ -129,22 +122,22 @@ _STOPS: dict[str, Stop] = {
 }
 """Every other reason says that something went wrong, as MALFORMED_FUNCTION_CALL does."""
 
-_REASONS: dict[Stop, str] = {"length": "MAX_TOKENS", "filter": "SAFETY"}
+_REASONS: dict[events.Stop, str] = {"length": "MAX_TOKENS", "filter": "SAFETY"}
 
 
-def read_finish(reason: str, explanation: str, *, content: bool) -> Finish:
+def read_finish(reason: str, explanation: str, *, content: bool) -> events.Finish:
     """Why a candidate ended; `content`: it has an answer besides its thoughts. Raises BrokenAnswer
     for no reason, and for one that went wrong without content."""
     if not reason:
-        raise BrokenAnswer("the upstream's answer ended without a finish reason")
-    stop = _STOPS.get(reason.upper()) or foreign_stop(reason)
+        raise events.BrokenAnswer("the upstream's answer ended without a finish reason")
+    stop = _STOPS.get(reason.upper()) or events.foreign_stop(reason)
     if stop is None and not content:
-        raise BrokenAnswer(f"the upstream's answer ended with {reason:.40} and no content")
+        raise events.BrokenAnswer(f"the upstream's answer ended with {reason:.40} and no content")
     explanation = explanation if stop == "filter" else ""
-    return Finish(stop=stop or "end", native=reason, explanation=explanation)
+    return events.Finish(stop=stop or "end", native=reason, explanation=explanation)
 
 
-def write_finish(finish: Finish, *, has_refusal: bool) -> Json:
+def write_finish(finish: events.Finish, *, has_refusal: bool) -> Json:
     """The members that say why a candidate ended; `has_refusal`: it has words of refusal."""
     reason = _REASONS.get(finish.stop, "STOP")
     if has_refusal and finish.stop == "end":
@@ -169,7 +162,7 @@ def write_usage(usage: Usage | None) -> dict[str, dict[str, int]]:
     return {"usageMetadata": counts}
 
 
-def read_logprobs(candidate: Members) -> list[TokenLogprob]:
+def read_logprobs(candidate: Members) -> list[events.TokenLogprob]:
     result = candidate.members("logprobsResult")
     if result is None:
         return []
@@ -179,14 +172,14 @@ def read_logprobs(candidate: Members) -> list[TokenLogprob]:
     ]
     tokens = [_read_token(each) for each in result.objects("chosenCandidates")]
     tops += [[]] * (len(tokens) - len(tops))
-    return [TokenLogprob(*token, top) for token, top in zip(tokens, tops, strict=False)]
+    return [events.TokenLogprob(*token, top) for token, top in zip(tokens, tops, strict=False)]
 
 
 def _read_token(entry: Members) -> tuple[str, float]:
     return entry.text("token") or "", entry.number("logProbability") or 0.0
 
 
-def write_logprobs(tokens: list[TokenLogprob]) -> Json:
+def write_logprobs(tokens: list[events.TokenLogprob]) -> Json:
     """The member of a candidate, none without tokens."""
     if not tokens:
         return {}
@@ -206,7 +199,7 @@ def _write_token(token: str, logprob: float) -> Json:
 _KEY_REASONS = ("API_KEY_INVALID", "API_KEY_EXPIRED")
 
 
-def read_error(status: int, document: object) -> UpstreamError:
+def read_error(status: int, document: object) -> events.UpstreamError:
     error = error_of(status, document, ("status",))
     error.code = error.code.lower()
     details = error_members(document).get("details")

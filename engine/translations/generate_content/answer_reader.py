@@ -10,15 +10,8 @@ from msgspec import Raw
 
 from engine.translations.generate_content import answer_fields as fields
 from engine.translations.generate_content.candidate_reader import CandidateReader
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    End,
-    Event,
-    Finish,
-    Start,
-    check_candidate,
-)
 from engine.translations.neutral.json_members import decode
 from engine.translations.neutral.refusals import is_error
 from engine.values.event_json import json_or_none
@@ -28,7 +21,7 @@ _ITEMS = msgspec.json.Decoder(list[Raw])
 _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
 
-def read_answer(body: bytes) -> Iterable[Event]:
+def read_answer(body: bytes) -> Iterable[events.Event]:
     """The events of an answer, which is complete even if it has no finish reason."""
     reader = Reader()
     return chain(reader.read(body), reader.end("STOP"))
@@ -37,12 +30,12 @@ def read_answer(body: bytes) -> Iterable[Event]:
 class Reader:
     _started = _ended = False
     _name = ""
-    _blocked: Finish | None = None
+    _blocked: events.Finish | None = None
 
     def __init__(self) -> None:
         self._candidates: dict[int, CandidateReader] = {}
 
-    def read(self, data: bytes) -> Iterable[Event]:
+    def read(self, data: bytes) -> Iterable[events.Event]:
         """The events of one answer, or of those in a list: some upstreams wrap them."""
         if self._ended:
             return ()
@@ -58,7 +51,7 @@ class Reader:
             reason = feedback.block_reason
             if reason and reason not in _UNSPECIFIED:
                 words = f"The prompt was blocked ({reason:.40})."
-                self._blocked = Finish(stop="filter", native=reason, explanation=words)
+                self._blocked = events.Finish(stop="filter", native=reason, explanation=words)
         if not self._started:
             start = self._start(text)
             return chain((start,), self._read_candidates(answer.candidates or (), text))
@@ -67,44 +60,44 @@ class Reader:
             return self._read_candidate(0, candidates[0], text)
         return self._read_candidates(candidates, text)
 
-    def end(self, missing: str = "") -> Iterator[Event]:
+    def end(self, missing: str = "") -> Iterator[events.Event]:
         """`missing`: why a candidate with content ended that does not say so, "" if it must."""
         if self._ended:
             return
-        finishes: dict[int, Finish] = {}
+        finishes: dict[int, events.Finish] = {}
         for index, candidate in self._candidates.items():
             finishes[index] = candidate.finish(missing)
             yield from candidate.end()
         if not finishes and self._blocked is not None:
             finishes[0] = self._blocked
         if not finishes:
-            raise BrokenAnswer("the upstream's answer ended without a candidate")
+            raise events.BrokenAnswer("the upstream's answer ended without a candidate")
         self._ended = True
-        yield End(finishes=finishes)
+        yield events.End(finishes=finishes)
 
-    def _read_items(self, data: bytes) -> Iterator[Event]:
+    def _read_items(self, data: bytes) -> Iterator[events.Event]:
         for item in decode(_ITEMS, data, "the answer", "an object"):
             if bytes(item)[:1] == b"{":
                 yield from self.read(bytes(item))
 
     def _read_candidates(
         self, candidates: Sequence[fields.Candidate], data: bytes
-    ) -> Iterator[Event]:
+    ) -> Iterator[events.Event]:
         for position, each in enumerate(candidates):
             yield from self._read_candidate(position, each, data)
 
-    def _start(self, data: bytes) -> Start:
+    def _start(self, data: bytes) -> events.Start:
         self._started = True
         head = fields.HEAD.read(data)
         self._name = name_of_answer(head.response_id, data)
-        return Start(id=head.response_id or "", model=head.model_version or "")
+        return events.Start(id=head.response_id or "", model=head.model_version or "")
 
     def _read_candidate(
         self, position: int, candidate: fields.Candidate, data: bytes
-    ) -> Iterable[Event]:
+    ) -> Iterable[events.Event]:
         index = candidate.index or 0
         reader = self._candidates.get(index)
         if reader is None:
-            check_candidate(index, f"candidates[{position}].index")
+            events.check_candidate(index, f"candidates[{position}].index")
             reader = self._candidates[index] = CandidateReader(index, self._name)
         return reader.read(candidate, position, data)

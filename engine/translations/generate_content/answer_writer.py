@@ -7,29 +7,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from engine.translations.generate_content.answer_fields import (
-    write_finish,
-    write_logprobs,
-    write_usage,
-)
+from engine.translations.generate_content import answer_fields as fields
 from engine.translations.generate_content.citations import GroundingWriter
 from engine.translations.generate_content.part_fields import write_signature
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import are_object, arguments_object
-from engine.translations.neutral.content import (
-    NO_SIGNATURE,
-    Block,
-    Citation,
-    Inline,
-    Link,
-    Media,
-    Reasoning,
-    Refusal,
-    Signature,
-    Text,
-    ToolCall,
-)
-from engine.translations.neutral.events import BlockWriter, Delta, End, Event, Finish, Start, Tokens
 from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
@@ -40,7 +24,9 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
         _candidate(index, candidate, request) for index, candidate in enumerate(answer.candidates)
     ]
     head = {"modelVersion": answer.model or request.model, "responseId": answer.id or request.id}
-    return msgspec.json.encode({"candidates": candidates, **write_usage(answer.usage), **head})
+    return msgspec.json.encode(
+        {"candidates": candidates, **fields.write_usage(answer.usage), **head}
+    )
 
 
 def _candidate(index: int, candidate: Candidate, request: ChatRequest) -> Json:
@@ -50,15 +36,15 @@ def _candidate(index: int, candidate: Candidate, request: ChatRequest) -> Json:
         "content": {"parts": [*parts, *writer.rest()], "role": "model"},
         **writer.ending(candidate.finish),
         "index": index,
-        **write_logprobs(candidate.logprobs),
+        **fields.write_logprobs(candidate.logprobs),
     }
 
 
-def _media(block: Media) -> Json | None:
+def _media(block: neutral.Media) -> Json | None:
     source = block.source
-    if isinstance(source, Inline):
+    if isinstance(source, neutral.Inline):
         return {"inlineData": {"mimeType": source.media_type, "data": source.data}}
-    if isinstance(source, Link):
+    if isinstance(source, neutral.Link):
         media_type = {"mimeType": source.media_type} if source.media_type else {}
         return {"fileData": {**media_type, "fileUri": source.url}}
     return None
@@ -71,40 +57,40 @@ _EMPTY_PART = {"text": ""}
 one of its answers has none."""
 
 
-class _CandidateWriter(BlockWriter[Json | None]):
+class _CandidateWriter(events.BlockWriter[Json | None]):
     """The state of one candidate: its open block, and the signature of the part that follows."""
 
     def __init__(self, request: ChatRequest, answer_end: bytes = b"") -> None:
         self.answer_end = answer_end
         """The text of its answers behind the part."""
         self._request = request
-        self._block: Block = Text()
+        self._block: neutral.Block = neutral.Text()
         self._arguments: list[str] = []
-        self._signature: Signature | None = None
+        self._signature: neutral.Signature | None = None
         self._grounding = GroundingWriter()
         self._has_refusal = self._has_call = False
 
     def text(self, text: str) -> Json | None:
         block = self._block
-        if isinstance(block, Text):  # nearly every delta
+        if isinstance(block, neutral.Text):  # nearly every delta
             self._grounding.offsets.add(text)
-        elif isinstance(block, ToolCall):
+        elif isinstance(block, neutral.ToolCall):
             self._arguments.append(text)
             return None
-        elif isinstance(block, Reasoning):
+        elif isinstance(block, neutral.Reasoning):
             thinking = self._request.thinking
             visible = thinking is not None and thinking.visible  # the caller wants to see them
             return {"text": text, "thought": True} if text and visible else None
         part: Json = {"text": text}
         return part if self._signature is None else self._signed(part)
 
-    def whole(self, block: Block) -> Iterator[Json]:
+    def whole(self, block: neutral.Block) -> Iterator[Json]:
         parts = [self._open(block)]
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             self._arguments.append(block.arguments)
-        elif isinstance(block, Text | Refusal | Reasoning) and block.text:
+        elif isinstance(block, neutral.Text | neutral.Refusal | neutral.Reasoning) and block.text:
             parts.append(self.text(block.text))
-        if isinstance(block, Text):
+        if isinstance(block, neutral.Text):
             for citation in block.citations:
                 self._grounding.cite(citation)
         parts.append(self._close())
@@ -114,41 +100,41 @@ class _CandidateWriter(BlockWriter[Json | None]):
         """An empty part with the signature that no part has followed; none without one."""
         return [] if self._signature is None else [self._signed({"text": ""})]
 
-    def ending(self, finish: Finish) -> Json:
-        reason = write_finish(finish, has_refusal=self._has_refusal)
+    def ending(self, finish: events.Finish) -> Json:
+        reason = fields.write_finish(finish, has_refusal=self._has_refusal)
         return {**reason, **self._grounding.members()}
 
-    def _sign(self, signature: Signature) -> None:
-        if isinstance(self._block, Reasoning):
+    def _sign(self, signature: neutral.Signature) -> None:
+        if isinstance(self._block, neutral.Reasoning):
             self._block.signature = signature
 
-    def _cite(self, citation: Citation, late: bool) -> None:
+    def _cite(self, citation: neutral.Citation, late: bool) -> None:
         self._grounding.cite(citation, late=late)
 
-    def _open(self, block: Block) -> Json | None:
+    def _open(self, block: neutral.Block) -> Json | None:
         self._block = block
-        if isinstance(block, Text | Refusal | Reasoning | ToolCall):
-            self._has_refusal = self._has_refusal or isinstance(block, Refusal)
+        if isinstance(block, neutral.Text | neutral.Refusal | neutral.Reasoning | neutral.ToolCall):
+            self._has_refusal = self._has_refusal or isinstance(block, neutral.Refusal)
             return None
-        part = _media(block) if isinstance(block, Media) else None
+        part = _media(block) if isinstance(block, neutral.Media) else None
         return None if part is None else self._signed(part)
 
     def _close(self) -> Json | None:
         block = self._block
-        if isinstance(block, Text):
+        if isinstance(block, neutral.Text):
             self._grounding.close()
-        if isinstance(block, Reasoning) and block.signature is not None:
+        if isinstance(block, neutral.Reasoning) and block.signature is not None:
             before = None if self._signature is None else self._signed({"text": ""})
             self._signature = block.signature
             return before
-        if not isinstance(block, ToolCall):
+        if not isinstance(block, neutral.ToolCall):
             return None
         block.arguments = "".join(self._arguments)
         self._arguments = []
         if not are_object(block.arguments):  # cut off at the limit of tokens
             return None
         if self._signature is None and not self._has_call:
-            self._signature = NO_SIGNATURE  # newer models want one of the first call
+            self._signature = neutral.NO_SIGNATURE  # newer models want one of the first call
         self._has_call = True
         call = {"id": block.id, "name": block.name, "args": arguments_object(block)}
         return self._signed({"functionCall": call})
@@ -171,20 +157,20 @@ class Writer:
         self._candidates: dict[int, _CandidateWriter] = {}
         self._begin, self._end = (b"[", b"\n") if request.as_list else (b"data: ", b"\n\n")
 
-    def write(self, event: Event) -> bytes:
-        if isinstance(event, Delta):  # nearly every event
+    def write(self, event: events.Event) -> bytes:
+        if isinstance(event, events.Delta):  # nearly every event
             candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
             part = candidate.text(event.text)
             if part is None:
                 return b""
             return self._item(_ANSWER_BEGIN + _encode(part) + candidate.answer_end)
-        if isinstance(event, Start):
+        if isinstance(event, events.Start):
             model, answer_id = event.model or self._request.model, event.id or self._request.id
             self._head = {"modelVersion": model, "responseId": answer_id}
             return b""
-        if isinstance(event, End):
+        if isinstance(event, events.End):
             return self._write_end(event)
-        if isinstance(event, Tokens):
+        if isinstance(event, events.Tokens):
             return self._write_tokens(event)
         candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
         part = candidate.block_event(event)
@@ -198,19 +184,19 @@ class Writer:
         candidate = self._candidates[index] = _CandidateWriter(self._request, answer_end)
         return candidate
 
-    def _write_tokens(self, event: Tokens) -> bytes:
+    def _write_tokens(self, event: events.Tokens) -> bytes:
         content = {"parts": [_EMPTY_PART], "role": "model"}
-        tokens = write_logprobs(event.logprobs)
+        tokens = fields.write_logprobs(event.logprobs)
         candidate = {"content": content, "index": event.candidate, **tokens}
         return self._answer(_encode({"candidates": [candidate], **self._head}))
 
-    def _write_end(self, event: End) -> bytes:
+    def _write_end(self, event: events.End) -> bytes:
         candidates = []
         for index, finish in sorted(event.finishes.items()):
             candidate = self._candidates.get(index) or self._add(index)
             content = {"parts": candidate.rest() or [_EMPTY_PART], "role": "model"}
             candidates.append({"content": content, **candidate.ending(finish), "index": index})
-        answer = {"candidates": candidates, **write_usage(event.usage), **self._head}
+        answer = {"candidates": candidates, **fields.write_usage(event.usage), **self._head}
         return self._answer(_encode(answer)) + (b"]\n" if self._request.as_list else b"")
 
     def _answer(self, data: bytes) -> bytes:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import MAX_ARGUMENTS
-from engine.translations.neutral.content import Citation
-from engine.translations.neutral.events import BrokenAnswer, Cite
 from engine.translations.neutral.json_members import Members
 from engine.values.trees import Json
 
@@ -115,7 +115,7 @@ class CitationReader:
     def begin_block(self) -> None:
         self._start = self.offsets.length
 
-    def read(self, candidate: Members, *, late: bool = False) -> Iterator[Cite]:
+    def read(self, candidate: Members, *, late: bool = False) -> Iterator[events.Cite]:
         """What the open text cites; `late`: what the text that is complete cites."""
         if late:
             self._start = 0
@@ -130,15 +130,17 @@ class CitationReader:
             for source in metadata.objects(name):
                 citation = _source(source)
                 citation.start, citation.end = self._span(source)
-                yield Cite(citation, self._candidate, late)
+                yield events.Cite(citation, self._candidate, late)
 
-    def _support(self, support: Members, chunks: list[Citation], *, late: bool) -> Iterator[Cite]:
+    def _support(
+        self, support: Members, chunks: list[neutral.Citation], *, late: bool
+    ) -> Iterator[events.Cite]:
         segment = support.members("segment") or Members(b"{}")
         start, end = self._span(segment)
         for index in support.integers("groundingChunkIndices") or ():
             if 0 <= index < len(chunks) and chunks[index].url:
                 citation = replace(chunks[index], start=start, end=end)
-                yield Cite(citation, self._candidate, late)
+                yield events.Cite(citation, self._candidate, late)
 
     def _span(self, segment: Members) -> tuple[int | None, int | None]:
         """The characters of the open block; None twice where they are not known."""
@@ -152,15 +154,15 @@ class CitationReader:
         return start - self._start, stop - self._start
 
 
-def _chunk(chunk: Members) -> Citation:
+def _chunk(chunk: Members) -> neutral.Citation:
     for name in _CHUNKS:
         if (source := chunk.members(name)) is not None:
             return _source(source)
-    return Citation()
+    return neutral.Citation()
 
 
-def _source(source: Members) -> Citation:
-    return Citation(
+def _source(source: Members) -> neutral.Citation:
+    return neutral.Citation(
         url=source.text("uri") or "",
         title=source.text("title") or "",
         cited=source.text("text") or "",
@@ -173,17 +175,19 @@ class GroundingWriter:
     def __init__(self) -> None:
         self.offsets = TextOffsets()
         self._start = 0
-        self._open: list[Citation] = []
-        self._late: list[Citation] = []
+        self._open: list[neutral.Citation] = []
+        self._late: list[neutral.Citation] = []
         self._chunks: dict[tuple[str, str], int] = {}
         self._supports: list[Json] = []
         self._size = 0
 
-    def cite(self, citation: Citation, *, late: bool = False) -> None:
+    def cite(self, citation: neutral.Citation, *, late: bool = False) -> None:
         """What the open block cites, or a block before it. Raises BrokenAnswer for too much."""
         self._size += len(citation.url) + len(citation.title) + 1
         if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's citations have over {MAX_ARGUMENTS} characters")
+            raise events.BrokenAnswer(
+                f"the upstream's citations have over {MAX_ARGUMENTS} characters"
+            )
         if citation.url:
             (self._late if late else self._open).append(citation)
 
@@ -193,7 +197,7 @@ class GroundingWriter:
             self._support(citation, self._start)
         self._start, self._open = self.offsets.length, []
 
-    def _support(self, citation: Citation, begin: int) -> None:
+    def _support(self, citation: neutral.Citation, begin: int) -> None:
         """Add a citation of the text from `begin` on."""
         key = citation.url, citation.title
         index = self._chunks.setdefault(key, len(self._chunks))

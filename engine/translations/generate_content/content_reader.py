@@ -11,16 +11,7 @@ from msgspec import Raw
 
 from engine.translations.generate_content import part_fields
 from engine.translations.generate_content import request_shapes as shapes
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Media,
-    Reasoning,
-    Signature,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.request import Message
 from engine.translations.neutral.request_json import ObjectReader, present
@@ -92,17 +83,19 @@ class ContentReader:
         blocks = self.blocks(content, place)
         return Message(role=role, blocks=blocks, place=place)
 
-    def blocks(self, content: shapes.ContentObject, place: str) -> list[Block]:
+    def blocks(self, content: shapes.ContentObject, place: str) -> list[neutral.Block]:
         """The blocks of a turn: a part's signature stands before what it signs."""
-        blocks: list[Block] = []
+        blocks: list[neutral.Block] = []
         for index, raw in enumerate(content.parts or ()):
             where = f"{place}.parts[{index}]"
             part = _PART.read(raw, where, self._unread)
             text = part.thought_signature
             if part.thought:
-                thoughts = Reasoning(text=part.text or "", place=where)
+                thoughts = neutral.Reasoning(text=part.text or "", place=where)
                 if text is not None:
-                    thoughts.signature = Signature(part_fields.NAME, part_fields.THOUGHT + text)
+                    thoughts.signature = neutral.Signature(
+                        part_fields.NAME, part_fields.THOUGHT + text
+                    )
                 blocks.append(thoughts)
                 continue
             if text is not None:
@@ -114,10 +107,10 @@ class ContentReader:
             blocks.append(self._block(part, where))
         return blocks
 
-    def _block(self, part: shapes.PartObject, place: str) -> Block:
-        block: Block
+    def _block(self, part: shapes.PartObject, place: str) -> neutral.Block:
+        block: neutral.Block
         if part.text is not None:
-            block = Text(text=part.text)
+            block = neutral.Text(text=part.text)
         elif part.inline_data is not None:
             block = _inline(part.inline_data)
         elif part.file_data is not None:
@@ -128,7 +121,7 @@ class ContentReader:
             block = self._result(part.function_response, place)
         else:
             kind = next(iter(part.extra), "part")
-            return Foreign(kind=kind, place=place)
+            return neutral.Foreign(kind=kind, place=place)
         if part.media_resolution is not None:
             self._read_detail(block, part.media_resolution.level or "", place)
         if part.extra or _contents(part).count(None) < _OTHERS:
@@ -136,9 +129,9 @@ class ContentReader:
         block.place = place
         return block
 
-    def _read_detail(self, block: Block, level: str, place: str) -> None:
+    def _read_detail(self, block: neutral.Block, level: str, place: str) -> None:
         """The resolution of an image; other media have none elsewhere."""
-        if isinstance(block, Media) and block.kind == "image":
+        if isinstance(block, neutral.Media) and block.kind == "image":
             level = level.removeprefix("MEDIA_RESOLUTION_").lower()
             block.detail = {"low": "low", "high": "high", "ultra_high": "high"}.get(level, "auto")
         else:
@@ -150,48 +143,48 @@ class ContentReader:
         others = [name for name, content in contents if content is not None][1:]
         self._unread.extend(f"{place}.{name}" for name in [*part.extra, *others])
 
-    def _call(self, call: shapes.FunctionCall, place: str) -> ToolCall:
+    def _call(self, call: shapes.FunctionCall, place: str) -> neutral.ToolCall:
         if not call.name:
             raise WrongType(f"{place}.functionCall.name", "the name of a function")
         self._calls += 1
         call_id = call.id or f"call_{self._calls}"
         self._pending.add(call.name, call_id)
         arguments = present(call.args) or b""
-        return ToolCall(id=call_id, name=call.name, arguments=bytes(arguments).decode())
+        return neutral.ToolCall(id=call_id, name=call.name, arguments=bytes(arguments).decode())
 
-    def _result(self, response: shapes.FunctionResponse, place: str) -> ToolResult:
+    def _result(self, response: shapes.FunctionResponse, place: str) -> neutral.ToolResult:
         place = f"{place}.functionResponse"
         name = response.name or ""
         call_id = self._pending.take(name, response.id or "")
         text, is_error = _result_text(response.response, f"{place}.response")
-        content: list[Block] = [Text(text=text, place=place)]
+        content: list[neutral.Block] = [neutral.Text(text=text, place=place)]
         for index, part in enumerate(response.parts or ()):
             content += _media(part, f"{place}.parts[{index}]")
-        return ToolResult(id=call_id or name, content=content, is_error=is_error)
+        return neutral.ToolResult(id=call_id or name, content=content, is_error=is_error)
 
 
-def _sign(signature: Signature, place: str, blocks: list[Block]) -> None:
+def _sign(signature: neutral.Signature, place: str, blocks: list[neutral.Block]) -> None:
     """Sign the thoughts before a part, or empty ones."""
     last = blocks[-1] if blocks else None
-    if isinstance(last, Reasoning) and last.signature is None:
+    if isinstance(last, neutral.Reasoning) and last.signature is None:
         last.signature = signature
     else:
-        blocks.append(Reasoning(signature=signature, place=place))
+        blocks.append(neutral.Reasoning(signature=signature, place=place))
 
 
-def _inline(blob: shapes.Blob) -> Media:
+def _inline(blob: shapes.Blob) -> neutral.Media:
     return part_fields.inline_media(blob.mime_type or "", blob.data or "", blob.display_name or "")
 
 
-def _linked(file: shapes.FileData) -> Media:
+def _linked(file: shapes.FileData) -> neutral.Media:
     return part_fields.linked_media(
         file.mime_type or "", file.file_uri or "", file.display_name or ""
     )
 
 
-def _media(part: shapes.ResponsePart, place: str) -> list[Block]:
+def _media(part: shapes.ResponsePart, place: str) -> list[neutral.Block]:
     """What a part of a tool's result holds."""
-    blocks: list[Block] = []
+    blocks: list[neutral.Block] = []
     if part.inline_data is not None:
         blocks.append(_inline(part.inline_data))
     if part.file_data is not None:

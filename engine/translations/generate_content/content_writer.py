@@ -7,23 +7,8 @@ from msgspec import Raw
 
 from engine.translations.generate_content import part_fields
 from engine.translations.generate_content.models import Model
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, arguments_object
-from engine.translations.neutral.content import (
-    NOT_WEB,
-    Block,
-    Foreign,
-    Inline,
-    Link,
-    Media,
-    PlainText,
-    Reasoning,
-    Refusal,
-    Signature,
-    Text,
-    ToolCall,
-    ToolResult,
-    is_mark,
-)
 from engine.translations.neutral.json_members import value_of
 from engine.translations.neutral.limits import Losses
 from engine.values.trees import Json
@@ -39,31 +24,31 @@ class ContentWriter:
         self._calls: dict[str, tuple[int, str]] = {}
         self._count = 0
 
-    def instructions(self, blocks: list[Block]) -> list[Json]:
+    def instructions(self, blocks: list[neutral.Block]) -> list[Json]:
         parts = []
         for block in blocks:
-            if not isinstance(block, Text):
+            if not isinstance(block, neutral.Text):
                 self._losses.add(block.place, "instructions are text only")
             elif (part := self._part(block)) is not None:
                 parts.append(part)
         return parts
 
-    def ordered_parts(self, blocks: list[Block]) -> list[Json]:
+    def ordered_parts(self, blocks: list[neutral.Block]) -> list[Json]:
         """Results first, in the order of their calls, as the vendor wants them."""
-        results = [each for each in blocks if isinstance(each, ToolResult)]
+        results = [each for each in blocks if isinstance(each, neutral.ToolResult)]
         if not results:
             return self.parts(blocks)
-        others = [each for each in blocks if not isinstance(each, ToolResult)]
+        others = [each for each in blocks if not isinstance(each, neutral.ToolResult)]
         return self._results(results) + self.parts(others)
 
-    def parts(self, blocks: list[Block]) -> list[Json]:
+    def parts(self, blocks: list[neutral.Block]) -> list[Json]:
         """The parts of blocks in their order. Signatures stand before what they sign. The first
         call of a turn that has none gets one that the vendor accepts."""
         parts: list[Json] = []
-        signature: Signature | None = None
+        signature: neutral.Signature | None = None
         needs_signature = self._model.generation_3
         for block in blocks:
-            if isinstance(block, Reasoning):
+            if isinstance(block, neutral.Reasoning):
                 if signature is not None:
                     parts.append(
                         {"text": "", "thoughtSignature": part_fields.write_signature(signature)}
@@ -78,7 +63,7 @@ class ContentWriter:
             if signature is not None:
                 part["thoughtSignature"] = part_fields.write_signature(signature)
                 signature = None
-            if isinstance(block, ToolCall) and needs_signature:
+            if isinstance(block, neutral.ToolCall) and needs_signature:
                 part.setdefault("thoughtSignature", part_fields.UNSIGNED)
                 needs_signature = False
             parts.append(part)
@@ -86,11 +71,11 @@ class ContentWriter:
             parts.append({"text": "", "thoughtSignature": part_fields.write_signature(signature)})
         return parts
 
-    def _reasoning(self, block: Reasoning) -> tuple[Json | None, Signature | None]:
+    def _reasoning(self, block: neutral.Reasoning) -> tuple[Json | None, neutral.Signature | None]:
         """The part of thoughts, and the signature of the block that follows."""
         signature = block.signature
         if signature is not None and signature.language != part_fields.NAME:
-            if not is_mark(block):
+            if not neutral.is_mark(block):
                 self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
             return None, None
         if signature is None:
@@ -101,7 +86,7 @@ class ContentWriter:
             return {**part, "thoughtSignature": part_fields.write_signature(signature)}, None
         return part if block.text else None, signature
 
-    def _results(self, blocks: list[ToolResult]) -> list[Json]:
+    def _results(self, blocks: list[neutral.ToolResult]) -> list[Json]:
         """The results of tools, followed by media that they cannot hold themselves."""
         after_all = (self._count + 1, "")
         blocks.sort(key=lambda each: self._calls.get(each.id, after_all)[0])
@@ -112,7 +97,7 @@ class ContentWriter:
             others += media
         return [*parts, *others]
 
-    def _result(self, block: ToolResult) -> tuple[Json, list[Json]]:
+    def _result(self, block: neutral.ToolResult) -> tuple[Json, list[Json]]:
         _, name = self._calls.get(block.id, (0, ""))
         if not name:
             self._losses.add(block.place, "no call before it has this id")
@@ -120,9 +105,9 @@ class ContentWriter:
         result["name"], result["response"] = name, _response(block)
         parts = []
         for each in block.content:
-            if isinstance(each, Text):
+            if isinstance(each, neutral.Text):
                 continue
-            if not isinstance(each, Media):
+            if not isinstance(each, neutral.Media):
                 self._lose(each)
             elif (part := self._part(each)) is not None:
                 parts.append(part)
@@ -131,20 +116,20 @@ class ContentWriter:
             parts = []
         return {"functionResponse": result}, parts
 
-    def _part(self, block: Block) -> Json | None:
+    def _part(self, block: neutral.Block) -> Json | None:
         """One part; None for a block without content and for one that cannot be said."""
-        if isinstance(block, (Text, Refusal)):
+        if isinstance(block, (neutral.Text, neutral.Refusal)):
             return {"text": block.text} if block.text else None
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             return {"functionCall": self._call(block)}
-        if isinstance(block, Media):
+        if isinstance(block, neutral.Media):
             if block.name and block.name_place:
                 self._losses.add(block.name_place, "files have no names", hint=True)
             return self._media(block)
         self._lose(block)
         return None
 
-    def _call(self, block: ToolCall) -> Json:
+    def _call(self, block: neutral.ToolCall) -> Json:
         name = self._names.legal(block.name)
         self._count += 1
         self._calls[block.id] = (self._count, name)
@@ -152,22 +137,24 @@ class ContentWriter:
         call["name"], call["args"] = name, arguments_object(block)
         return call
 
-    def _media(self, block: Media) -> Json | None:
+    def _media(self, block: neutral.Media) -> Json | None:
         source = block.source
-        if isinstance(source, PlainText):
+        if isinstance(source, neutral.PlainText):
             return {"text": source.text} if source.text else None
-        if isinstance(source, Inline):
+        if isinstance(source, neutral.Inline):
             blob = {"mimeType": source.media_type, "data": source.data}
             return {"inlineData": blob, **self._resolution(block)}
-        is_read = isinstance(source, Link) and (source.is_web or source.url.startswith("gs://"))
-        if isinstance(source, Link) and self._model.links and is_read:
+        is_read = isinstance(source, neutral.Link) and (
+            source.is_web or source.url.startswith("gs://")
+        )
+        if isinstance(source, neutral.Link) and self._model.links and is_read:
             media_type = {"mimeType": source.media_type} if source.media_type else {}
             file = {**media_type, "fileUri": source.url}
             return {"fileData": file, **self._resolution(block)}
         self._lose(block)
         return None
 
-    def _resolution(self, block: Media) -> Json:
+    def _resolution(self, block: neutral.Media) -> Json:
         if block.detail in ("", "auto"):
             return {}
         if not self._model.generation_3 or block.detail not in ("low", "high"):
@@ -175,18 +162,22 @@ class ContentWriter:
             return {}
         return {"mediaResolution": {"level": f"MEDIA_RESOLUTION_{block.detail.upper()}"}}
 
-    def _lose(self, block: Block) -> None:
+    def _lose(self, block: neutral.Block) -> None:
         reason = "the upstream has no form for it"
-        if isinstance(block, Foreign):
+        if isinstance(block, neutral.Foreign):
             reason = f"a block '{block.kind}' is another vendor's"
-        elif isinstance(block, Media) and isinstance(block.source, Link) and self._model.links:
-            reason = NOT_WEB
-        self._losses.add(block.place, reason)
+        elif (
+            isinstance(block, neutral.Media)
+            and isinstance(block.source, neutral.Link)
+            and self._model.links
+        ):
+            reason = neutral.NOT_WEB
+        self._losses.add_block(block, reason)
 
 
-def _response(block: ToolResult) -> Json | Raw:
+def _response(block: neutral.ToolResult) -> Json | Raw:
     """The object that stands for a tool's result."""
-    text = "".join(each.text for each in block.content if isinstance(each, Text))
+    text = "".join(each.text for each in block.content if isinstance(each, neutral.Text))
     if block.is_error:
         return {"error": text}
     if text.lstrip().startswith("{") and value_of(_OBJECT, text) is not None:

@@ -12,20 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import (
-    NO_SIGNATURE,
-    SEAL,
-    Changes,
-    Inline,
-    Link,
-    Media,
-    Signature,
-    Source,
-    UploadedFile,
-    objects,
-    seal,
-    unseal,
-)
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members
 from engine.values.json_edit import JsonPath
 from engine.values.proto_json import json_name
@@ -33,7 +20,7 @@ from engine.values.trees import Json
 
 NAME = "generate_content"
 
-SEAL_BASE64 = base64.b64encode(SEAL.encode()).decode()
+SEAL_BASE64 = base64.b64encode(neutral.SEAL.encode()).decode()
 """Begins every sealed signature here, where signatures are base64."""
 
 _TO_STANDARD = str.maketrans("-_", "+/")
@@ -86,25 +73,25 @@ def standard_base64(text: str) -> str:
     return text + "=" * (-len(text) % 4)
 
 
-def write_signature(signature: Signature) -> str:
+def write_signature(signature: neutral.Signature) -> str:
     """`thoughtSignature`, which SDKs read as base64."""
     if signature.language == NAME:
         return signature.value.removeprefix(THOUGHT)
-    return base64.b64encode(seal(signature, NAME).encode()).decode()
+    return base64.b64encode(neutral.seal(signature, NAME).encode()).decode()
 
 
-def read_signature(text: str) -> Signature | None:
+def read_signature(text: str) -> neutral.Signature | None:
     """The signature in `thoughtSignature`, None for the seal that stands for none."""
     if not text.startswith(SEAL_BASE64):
-        return Signature(NAME, text)
+        return neutral.Signature(NAME, text)
     try:
         sealed = base64.b64decode(standard_base64(text), validate=True).decode()
     except ValueError:  # binascii.Error, or no text
-        return Signature(NAME, text)
-    signature = unseal(sealed, NAME)
-    if signature == NO_SIGNATURE:
+        return neutral.Signature(NAME, text)
+    signature = neutral.unseal(sealed, NAME)
+    if signature == neutral.NO_SIGNATURE:
         return None
-    return signature if signature.language != NAME else Signature(NAME, text)
+    return signature if signature.language != NAME else neutral.Signature(NAME, text)
 
 
 MediaKind = Literal["image", "audio", "video", "document"]
@@ -119,25 +106,25 @@ _UPLOADED = (
 )
 
 
-def inline_media(media_type: str, data: str, name: str) -> Media:
-    source = Inline(media_type, standard_base64(data))
-    return Media(kind=_kind(media_type), source=source, name=name)
+def inline_media(media_type: str, data: str, name: str) -> neutral.Media:
+    source = neutral.Inline(media_type, standard_base64(data))
+    return neutral.Media(kind=_kind(media_type), source=source, name=name)
 
 
-def linked_media(media_type: str, uri: str, name: str) -> Media:
+def linked_media(media_type: str, uri: str, name: str) -> neutral.Media:
     """Content at a URI: a file of the vendor's, or a link."""
-    source: Source = Link(uri, media_type)
+    source: neutral.Source = neutral.Link(uri, media_type)
     if uri.startswith(_UPLOADED):
-        source = UploadedFile()
-    return Media(kind=_kind(media_type), source=source, name=name)
+        source = neutral.UploadedFile()
+    return neutral.Media(kind=_kind(media_type), source=source, name=name)
 
 
-def read_inline(blob: Members) -> Media:
+def read_inline(blob: Members) -> neutral.Media:
     names = ("mimeType", "data", "displayName")
     return inline_media(*(blob.text(name) or "" for name in names))
 
 
-def read_file(file: Members) -> Media:
+def read_file(file: Members) -> neutral.Media:
     names = ("mimeType", "fileUri", "displayName")
     return linked_media(*(file.text(name) or "" for name in names))
 
@@ -151,10 +138,10 @@ _CALLS = ("functionCall", "function_call")
 _UNSIGNED_JSON = msgspec.json.encode(UNSIGNED)
 
 
-def without_seals(request: object) -> Changes:
+def without_seals(request: object) -> neutral.Changes:
     """The changes that remove the thoughts of other vendors from a request's JSON value."""
     changes: dict[JsonPath, bytes | None] = {}
-    for index, content in objects(request, "contents"):
+    for index, content in neutral.objects(request, "contents"):
         parts = _part_changes(content, ("contents", index, "parts"))
         removals = sum(len(path) == 4 for path in parts)
         if removals and removals == len(content["parts"]):
@@ -167,7 +154,7 @@ def without_seals(request: object) -> Changes:
 def _part_changes(content: Json, place: JsonPath) -> dict[JsonPath, bytes | None]:
     """The changes of one turn: a part that only carries thoughts is removed."""
     changes: dict[JsonPath, bytes | None] = {}
-    for at, part in objects(content, "parts"):
+    for at, part in neutral.objects(content, "parts"):
         name = next((name for name in _NAMES if str(part.get(name)).startswith(SEAL_BASE64)), None)
         if name is None:
             continue

@@ -8,8 +8,8 @@ from itertools import pairwise
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import MAX_ARGUMENTS
-from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.json_members import Members
 from engine.values.trees import Json
 
@@ -33,7 +33,9 @@ class PartialArguments:
         text = partial.text("stringValue")
         self._size += len(path) + len(text or "")
         if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's tool call has over {MAX_ARGUMENTS} characters")
+            raise events.BrokenAnswer(
+                f"the upstream's tool call has over {MAX_ARGUMENTS} characters"
+            )
         if path != self._path:
             self._end_string()
         if text is not None:
@@ -91,5 +93,7 @@ def _enter(place: object, step: str | int, empty: object, path: str) -> object:
     raise _misplaced(path)
 
 
-def _misplaced(path: str) -> BrokenAnswer:
-    return BrokenAnswer(f"the upstream's answer has an argument at an impossible path '{path:.80}'")
+def _misplaced(path: str) -> events.BrokenAnswer:
+    return events.BrokenAnswer(
+        f"the upstream's answer has an argument at an impossible path '{path:.80}'"
+    )

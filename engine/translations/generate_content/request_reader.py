@@ -11,7 +11,7 @@ from engine.translations.generate_content import request_shapes as shapes
 from engine.translations.generate_content.content_reader import ContentReader
 from engine.translations.generate_content.part_fields import NAME, Fields
 from engine.translations.generate_content.schemas import to_json_schema
-from engine.translations.neutral.content import Text
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
@@ -147,16 +147,16 @@ def _messages(members: shapes.RequestObject, reader: ContentReader) -> list[Mess
     return [reader.message(each, f"contents[{index}]") for index, each in enumerate(contents or ())]
 
 
-def _system(members: shapes.RequestObject, reader: ContentReader) -> list[Text]:
+def _system(members: shapes.RequestObject, reader: ContentReader) -> list[neutral.Text]:
     """The instructions. The vendor ignores the role of their content."""
     name, content = "systemInstruction", members.system_instruction
     if content is None:
         return []
     if isinstance(content, str):
-        return [Text(text=content, place=name)]
+        return [neutral.Text(text=content, place=name)]
     texts = []
     for block in reader.blocks(content, name):
-        if not isinstance(block, Text):
+        if not isinstance(block, neutral.Text):
             raise WrongType(name, "text")
         texts.append(block)
     return texts

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import SEAL, Citation, Signature, seal, unseal
-from engine.translations.neutral.events import Finish, Stop, UpstreamError, foreign_stop
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import AnswerErrors, error_of
 from engine.translations.neutral.request import ChatRequest
@@ -121,7 +121,7 @@ PREFIX = "msg_"
 _REDACTED = "redacted:"
 """Begins the signature of thoughts that come encrypted (`redacted_thinking`)."""
 
-_STOPS: dict[str, Stop] = {
+_STOPS: dict[str, events.Stop] = {
     "end_turn": "end",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -130,7 +130,7 @@ _STOPS: dict[str, Stop] = {
     "refusal": "filter",
     "pause_turn": "pause",
 }
-_REASONS: dict[Stop, str] = {
+_REASONS: dict[events.Stop, str] = {
     "end": "end_turn",
     "length": "max_tokens",
     "tool_calls": "tool_use",
@@ -140,18 +140,18 @@ _REASONS: dict[Stop, str] = {
 }
 
 
-def read_finish(ending: Ending) -> Finish:
+def read_finish(ending: Ending) -> events.Finish:
     reason = ending.stop_reason or ""
     details = ending.stop_details
-    return Finish(
-        stop=_STOPS.get(reason) or foreign_stop(reason) or "end",
+    return events.Finish(
+        stop=_STOPS.get(reason) or events.foreign_stop(reason) or "end",
         native=reason,
         sequence=ending.stop_sequence or "",
         explanation="" if details is None else details.explanation or "",
     )
 
 
-def write_finish(finish: Finish, stops: Sequence[str], *, has_refusal: bool) -> Json:
+def write_finish(finish: events.Finish, stops: Sequence[str], *, has_refusal: bool) -> Json:
     """The members that say why an answer ended; `has_refusal`: it has words of refusal, which some
     upstreams do not say in their reason. Of upstreams without a word for stop sequences only one of
     the caller's `stops` is one."""
@@ -191,22 +191,22 @@ def write_usage(usage: Usage | None) -> Json:
     return members
 
 
-def read_signature(text: str, *, redacted: bool = False) -> Signature | None:
+def read_signature(text: str, *, redacted: bool = False) -> neutral.Signature | None:
     """The signature of thoughts, or encrypted thoughts as one; None for an empty text."""
     if not text:
         return None
-    signature = unseal(text, NAME)
+    signature = neutral.unseal(text, NAME)
     if redacted and signature.language == NAME:
-        return Signature(NAME, _REDACTED + signature.value)
+        return neutral.Signature(NAME, _REDACTED + signature.value)
     return signature
 
 
-def write_reasoning(text: str, signature: Signature | None) -> Json:
+def write_reasoning(text: str, signature: neutral.Signature | None) -> Json:
     if signature is not None and signature.language == NAME:
         value = signature.value
         if value.startswith(_REDACTED):
             return {"type": "redacted_thinking", "data": value.removeprefix(_REDACTED)}
-    sealed = "" if signature is None else seal(signature, NAME)
+    sealed = "" if signature is None else neutral.seal(signature, NAME)
     return {"type": "thinking", "thinking": text, "signature": sealed}
 
 
@@ -217,25 +217,25 @@ def thinks_on_budget(request: ChatRequest) -> bool:
     return thinking is not None and not thinking.off and thinking.budget is not None
 
 
-def read_citation(citation: CitationShape) -> Citation | None:
+def read_citation(citation: CitationShape) -> neutral.Citation | None:
     """A citation; None for a kind that does not say where its source is."""
     if citation.url is None:
         return None
-    return Citation(citation.url, citation.title or "", citation.cited_text or "")
+    return neutral.Citation(citation.url, citation.title or "", citation.cited_text or "")
 
 
-def write_citation(citation: Citation) -> Json:
+def write_citation(citation: neutral.Citation) -> Json:
     """A citation; a seal stands for the index that only the vendor has, and requires."""
     return {
         "type": "web_search_result_location",
         "cited_text": citation.cited,
         "url": citation.url,
         "title": citation.title or None,
-        "encrypted_index": SEAL,
+        "encrypted_index": neutral.SEAL,
     }
 
 
-def read_error(status: int, document: object) -> UpstreamError:
+def read_error(status: int, document: object) -> events.UpstreamError:
     """The error in an error response. Only this vendor has the status 529: it is a 503."""
     return error_of(503 if status == 529 else status, document, ("type",))
 

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec import Raw
 
+from engine.dialects.interface.error_forms import NO_REASONS
 from engine.translations.messages import answer_fields as fields
 from engine.translations.messages.block_reader import BlockReader
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Start
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader
 from engine.translations.neutral.refusals import is_error
@@ -26,23 +27,23 @@ _read_event = fields.STREAM_EVENT.read
 _ERROR, _MESSAGE = Raw(b'"error"'), Raw(b'"message"')
 
 
-def read_answer(body: bytes) -> Iterator[Event]:
+def read_answer(body: bytes) -> Iterator[events.Event]:
     message = fields.MESSAGE.read(body)
     if message.type == _ERROR or is_error(message.error):
         raise fields.ERRORS.inside(msgspec.json.decode(body))
     if message.content is None:
         fields.ERRORS.refuse_whole(body)
         if message.type not in (NULL, _MESSAGE):  # of an API before this one
-            raise BrokenAnswer("the upstream's answer has no content")
+            raise events.BrokenAnswer("the upstream's answer has no content")
     name = name_of_answer(message.id, body)
-    yield Start(id=message.id or "", model=message.model or "")
+    yield events.Start(id=message.id or "", model=message.model or "")
     for index, raw in enumerate(_blocks(message)):
         block = BlockReader(f"{name}:{index}")
         yield from block.open(raw, f"content[{index}]")
         yield from block.end()
     if not (message.stop_reason or message.content):
-        raise BrokenAnswer("the upstream's answer ended before it was complete")
-    yield End(finishes={0: fields.read_finish(message)})
+        raise events.BrokenAnswer("the upstream's answer ended before it was complete")
+    yield events.End(finishes={0: fields.read_finish(message)})
 
 
 def _blocks(message: fields.Message) -> list[Raw]:
@@ -65,7 +66,7 @@ class Reader(MessageReader[BlockReader]):
     def __init__(self) -> None:
         super().__init__(BlockReader)
 
-    def read(self, data: bytes) -> Iterable[Event]:
+    def read(self, data: bytes) -> Iterable[events.Event]:
         if self._ended:
             return ()
         try:
@@ -85,7 +86,7 @@ class Reader(MessageReader[BlockReader]):
             raise fields.ERRORS.inside(msgspec.json.decode(data))
         return self._read_frame(event, data)
 
-    def _read_block(self, event: fields.StreamEvent, data: bytes) -> Iterable[Event]:
+    def _read_block(self, event: fields.StreamEvent, data: bytes) -> Iterable[events.Event]:
         blocks = self._blocks
         is_end = event.type == "content_block_stop"
         if is_end and self._finish is not None and event.index in blocks:
@@ -100,7 +101,7 @@ class Reader(MessageReader[BlockReader]):
             raise WrongType("content_block", "an object")
         return blocks.in_order(block, block.open(raw, "content_block"))
 
-    def _read_frame(self, event: fields.StreamEvent, data: bytes) -> Iterable[Event]:
+    def _read_frame(self, event: fields.StreamEvent, data: bytes) -> Iterable[events.Event]:
         if event.type == "message_start":
             message = fields.BEGIN_EVENT.read(data).message
             if message is None:
@@ -108,15 +109,16 @@ class Reader(MessageReader[BlockReader]):
             return () if self._started else (self._start(message, data),)  # some repeat it
         if event.type == "message_delta":
             ending = fields.ENDING.read(event.delta, "delta")
-            if ending is not None and ending.stop_reason and self._finish is None:
+            has_reason = ending is not None and ending.stop_reason not in (None, "", *NO_REASONS)
+            if ending is not None and has_reason and self._finish is None:
                 self._finish = fields.read_finish(ending)
         elif event.type == "message_stop":
-            return [*self._blocks.end(), *self.end()]
+            return self.end()
         elif event.type != "ping":
             fields.ERRORS.refuse(data)  # in another vendor's form, as gateways write it
         return ()
 
-    def _start(self, message: fields.Head, data: bytes) -> Start:
+    def _start(self, message: fields.Head, data: bytes) -> events.Start:
         self._started = True
         self._blocks.name = name_of_answer(message.id, data)
-        return Start(id=message.id or "", model=message.model or "")
+        return events.Start(id=message.id or "", model=message.model or "")

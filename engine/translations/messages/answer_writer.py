@@ -7,24 +7,14 @@ from typing import Any
 import msgspec
 
 from engine.translations.messages import answer_fields as fields
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_object, call_id
-from engine.translations.neutral.content import (
-    NO_SIGNATURE,
-    Block,
-    Citation,
-    Media,
-    Reasoning,
-    Refusal,
-    Signature,
-    Text,
-    ToolCall,
-)
-from engine.translations.neutral.events import BrokenAnswer, End, FirstCandidateWriter, Start
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
 
-_ORDERED = frozenset({Reasoning, ToolCall})
+_ORDERED = frozenset({neutral.Reasoning, neutral.ToolCall})
 """Blocks with a place of their own among the others."""
 
 
@@ -34,7 +24,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     candidate = answer.candidates[0]
     blocks = candidate.blocks
     finish = fields.write_finish(
-        candidate.finish, request.stop, has_refusal=Refusal in map(type, blocks)
+        candidate.finish, request.stop, has_refusal=neutral.Refusal in map(type, blocks)
     )
     message: Json = {
         "id": answer_id(fields.PREFIX, answer.id or request.id),
@@ -48,7 +38,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     return msgspec.json.encode(message)
 
 
-def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
+def _content(blocks: list[neutral.Block], request: ChatRequest) -> list[Any]:
     """With a mark before the first call of an answer without the thoughts asked for."""
     if _ORDERED.isdisjoint(map(type, blocks)):
         return [part for block in blocks if (part := _block(block, hide=False)) is not None]
@@ -59,37 +49,37 @@ def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
         part = _block(block, hide=hides_thoughts(request))
         if part is None:
             continue
-        if holds and isinstance(block, Reasoning):
+        if holds and isinstance(block, neutral.Reasoning):
             held.append(part)
             continue
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             content += held
             held = []
-        needs_mark = needs_mark and not isinstance(block, Reasoning)
-        if needs_mark and isinstance(block, ToolCall):
-            content.append(fields.write_reasoning("", NO_SIGNATURE))
+        needs_mark = needs_mark and not isinstance(block, neutral.Reasoning)
+        if needs_mark and isinstance(block, neutral.ToolCall):
+            content.append(fields.write_reasoning("", neutral.NO_SIGNATURE))
             needs_mark = False
         content.append(part)
     return content
 
 
-def _block(block: Block, *, hide: bool) -> object:
+def _block(block: neutral.Block, *, hide: bool) -> object:
     """None for a block that says nothing here. `hide`: thoughts are not wanted."""
-    if isinstance(block, Text | Refusal):
+    if isinstance(block, neutral.Text | neutral.Refusal):
         if not block.text:
             return None
         text: Json = {"type": "text", "text": block.text}
-        if isinstance(block, Text) and block.citations:
+        if isinstance(block, neutral.Text) and block.citations:
             text["citations"] = [
                 fields.write_citation(each) for each in block.citations if each.url
             ]
         return text
-    if isinstance(block, Reasoning):
+    if isinstance(block, neutral.Reasoning):
         thoughts = "" if hide else block.text
         if not thoughts and block.signature is None:
             return None
-        return fields.write_reasoning(thoughts, block.signature or NO_SIGNATURE)
-    if isinstance(block, ToolCall):
+        return fields.write_reasoning(thoughts, block.signature or neutral.NO_SIGNATURE)
+    if isinstance(block, neutral.ToolCall):
         return {**open_call(block), "input": arguments_object(block)}
     refuse_media(block)
     return None
@@ -107,15 +97,14 @@ def holds_thoughts(request: ChatRequest) -> bool:
     return thinking is None or thinking.off or not (thinking.adaptive or thinking.budget)
 
 
-def open_call(block: ToolCall) -> Json:
+def open_call(block: neutral.ToolCall) -> Json:
     return {"type": "tool_use", "id": call_id(block.id), "name": block.name, "input": {}}
 
 
-def refuse_media(block: Block) -> None:
+def refuse_media(block: neutral.Block) -> None:
     """Raise BrokenAnswer for content that a message has no block for."""
-    if isinstance(block, Media):
-        kind = f"an {block.kind}" if block.kind[0] in "aeiou" else f"a {block.kind}"
-        raise BrokenAnswer(f"the upstream's answer has {kind}, which this format cannot carry")
+    if isinstance(block, neutral.Media):
+        raise events.uncarried(block.kind)
 
 
 _encode = msgspec.json.Encoder().encode
@@ -124,23 +113,23 @@ _DELTA_EVENT = (
 )
 
 
-class Writer(FirstCandidateWriter):
+class Writer(events.FirstCandidateWriter):
     """Blocks of text begin with their first content, so that empty ones are not written."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
         self._hides_thoughts = hides_thoughts(request)
         self._index = 0
-        self._block: Block = Text()
-        self._signature: Signature | None = None
+        self._block: neutral.Block = neutral.Text()
+        self._signature: neutral.Signature | None = None
         self._opened = self._has_refusal = self._has_arguments = False
         self._needs_mark = fields.thinks_on_budget(request)
         self._holds_thoughts = holds_thoughts(request)
-        self._held: list[Reasoning] = []
+        self._held: list[neutral.Reasoning] = []
         self._texts: list[str] = []
         self._held_size = 0
 
-    def _start(self, event: Start) -> bytes:
+    def _start(self, event: events.Start) -> bytes:
         message: Json = {
             "id": answer_id(fields.PREFIX, event.id or self._request.id),
             "type": "message",
@@ -153,16 +142,16 @@ class Writer(FirstCandidateWriter):
         }
         return _event({"type": "message_start", "message": message})
 
-    def _open(self, block: Block) -> bytes:
+    def _open(self, block: neutral.Block) -> bytes:
         refuse_media(block)
         self._block, self._opened = block, False
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             self._has_arguments = False
             return self._thoughts(block) + self._begin()
-        self._has_refusal = self._has_refusal or isinstance(block, Refusal)
+        self._has_refusal = self._has_refusal or isinstance(block, neutral.Refusal)
         return b""
 
-    def _thoughts(self, call: ToolCall) -> bytes:
+    def _thoughts(self, call: neutral.ToolCall) -> bytes:
         """The thoughts that were held back up to a call, and a mark before the first call of an
         answer without those that were asked for."""
         if not (self._held or self._needs_mark):
@@ -171,11 +160,11 @@ class Writer(FirstCandidateWriter):
         holds, self._holds_thoughts = self._holds_thoughts, False
         written = b"".join(map(self._whole_thoughts, held))
         if self._needs_mark:
-            written += self._whole_thoughts(Reasoning(signature=NO_SIGNATURE))
+            written += self._whole_thoughts(neutral.Reasoning(signature=neutral.NO_SIGNATURE))
         self._block, self._opened, self._holds_thoughts = call, False, holds
         return written
 
-    def _whole_thoughts(self, thoughts: Reasoning) -> bytes:
+    def _whole_thoughts(self, thoughts: neutral.Reasoning) -> bytes:
         self._block, self._opened, self._signature = thoughts, False, thoughts.signature
         return (self._delta(thoughts.text) if thoughts.text else b"") + self._close()
 
@@ -184,11 +173,11 @@ class Writer(FirstCandidateWriter):
             return b""
         self._opened = True
         block = self._block
-        self._needs_mark = self._needs_mark and not isinstance(block, Reasoning)
+        self._needs_mark = self._needs_mark and not isinstance(block, neutral.Reasoning)
         if content is None:
-            if isinstance(block, ToolCall):
+            if isinstance(block, neutral.ToolCall):
                 content = open_call(block)
-            elif isinstance(block, Reasoning):
+            elif isinstance(block, neutral.Reasoning):
                 content = fields.write_reasoning("", None)
             else:
                 content = {"type": "text", "text": ""}
@@ -197,12 +186,12 @@ class Writer(FirstCandidateWriter):
     def _delta(self, text: str) -> bytes:
         block = self._block
         delta: Json = {"type": "text_delta", "text": text}
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             if not self._has_arguments and text.isspace():
                 return b""  # the SDK parses what came, unless nothing did
             self._has_arguments = True
             delta = {"type": "input_json_delta", "partial_json": text}
-        elif isinstance(block, Reasoning):
+        elif isinstance(block, neutral.Reasoning):
             if self._hides_thoughts:
                 return b""
             if self._holds_thoughts:
@@ -213,17 +202,17 @@ class Writer(FirstCandidateWriter):
             delta = {"type": "thinking_delta", "thinking": text}
         return self._add(delta) if self._opened else self._begin() + self._add(delta)
 
-    def _sign(self, signature: Signature) -> bytes:
+    def _sign(self, signature: neutral.Signature) -> bytes:
         self._signature = signature  # written after the thoughts
         return b""
 
-    def _cite(self, citation: Citation, late: bool) -> bytes:
+    def _cite(self, citation: neutral.Citation, late: bool) -> bytes:
         if late or not citation.url:  # a late one belongs to a block that is complete
             return b""
         delta = {"type": "citations_delta", "citation": fields.write_citation(citation)}
         return self._begin() + self._add(delta)
 
-    def _write_signature(self, signature: Signature) -> bytes:
+    def _write_signature(self, signature: neutral.Signature) -> bytes:
         content = fields.write_reasoning("", signature)
         if content["type"] == "redacted_thinking":
             return self._begin(content)
@@ -232,12 +221,12 @@ class Writer(FirstCandidateWriter):
 
     def _close(self) -> bytes:
         signature, self._signature = self._signature, None
-        if self._holds_thoughts and isinstance(self._block, Reasoning):
-            self._held.append(Reasoning(text="".join(self._texts), signature=signature))
+        if self._holds_thoughts and isinstance(self._block, neutral.Reasoning):
+            self._held.append(neutral.Reasoning(text="".join(self._texts), signature=signature))
             self._texts = []
             return b""
-        if isinstance(self._block, Reasoning) and self._opened:
-            signature = signature or NO_SIGNATURE
+        if isinstance(self._block, neutral.Reasoning) and self._opened:
+            signature = signature or neutral.NO_SIGNATURE
         signed = b"" if signature is None else self._write_signature(signature)
         if not self._opened:
             return b""
@@ -245,7 +234,7 @@ class Writer(FirstCandidateWriter):
         self._index += 1
         return signed + closed
 
-    def _end(self, event: End) -> bytes:
+    def _end(self, event: events.End) -> bytes:
         finish = event.finishes[min(event.finishes)]
         delta = fields.write_finish(finish, self._request.stop, has_refusal=self._has_refusal)
         usage = fields.write_usage(event.usage)

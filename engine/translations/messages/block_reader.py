@@ -7,19 +7,19 @@ from collections.abc import Callable
 from msgspec import Raw
 
 from engine.translations.messages import answer_fields as fields
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import arguments_of, call_id
-from engine.translations.neutral.content import Block, Foreign, Reasoning, Signature, Text, ToolCall
-from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import Part
 
 _read_delta = fields.DELTA.read
-_BLOCKS: dict[str, type[Block]] = {
-    "text_delta": Text,
-    "thinking_delta": Reasoning,
-    "input_json_delta": ToolCall,
-    "signature_delta": Reasoning,
-    "citations_delta": Text,
+_BLOCKS: dict[str, type[neutral.Block]] = {
+    "text_delta": neutral.Text,
+    "thinking_delta": neutral.Reasoning,
+    "input_json_delta": neutral.ToolCall,
+    "signature_delta": neutral.Reasoning,
+    "citations_delta": neutral.Text,
 }
 """Kinds of deltas, in the order of their members: the block that they belong to."""
 
@@ -33,16 +33,16 @@ class BlockReader(Part):
     """Reads one block. A text begins with its first content: an empty one is none, and one whose
     beginning did not come begins so, too. A call without an id gets it from `name`."""
 
-    _block: Block | None = None
+    _block: neutral.Block | None = None
     _is_written = False
     _input = ""
     """Arguments that came with the beginning of a call: they count unless deltas follow."""
 
-    _signature: Signature | None = None
+    _signature: neutral.Signature | None = None
 
-    def open(self, raw: Raw, place: str) -> list[Event]:
+    def open(self, raw: Raw, place: str) -> list[events.Event]:
         """The block begins with the contents that it has; in one piece these are all."""
-        before, events = self._block, self._whole()
+        before, output = self._block, self._whole()
         self._renew(None)
         members = fields.KIND.read(raw, place)
         kind = members.type or ""
@@ -51,108 +51,113 @@ class BlockReader(Part):
         if opener is None and not omissible:
             opener = _OPENERS.get(_kind_of(members))
         if opener is not None:
-            opener(self, raw, place, events)
+            opener(self, raw, place, output)
         elif not kind:
             raise WrongType(f"{place}.type", "the type of a block")
         else:
-            self._block = Foreign(kind=kind, omissible=omissible)
-            self._begin(events)
-        if before is not None and {type(before), type(self._block)} != {Text, Reasoning}:
-            raise BrokenAnswer("the upstream's answer has a block out of order")
-        return events
+            self._block = neutral.Foreign(kind=kind, omissible=omissible)
+            self._begin(output)
+        if before is not None and {type(before), type(self._block)} != {
+            neutral.Text,
+            neutral.Reasoning,
+        }:
+            raise events.BrokenAnswer("the upstream's answer has a block out of order")
+        return output
 
-    def _open_text(self, raw: Raw, place: str, events: list[Event]) -> None:
+    def _open_text(self, raw: Raw, place: str, output: list[events.Event]) -> None:
         block = fields.TEXT_BLOCK.read(raw, place)
-        self._block = Text()
+        self._block = neutral.Text()
         if block.text:
-            self._add(block.text, events)
+            self._add(block.text, output)
         for citation in block.citations or ():
-            self._cite(citation, events)
+            self._cite(citation, output)
 
-    def _open_thinking(self, raw: Raw, place: str, events: list[Event]) -> None:
+    def _open_thinking(self, raw: Raw, place: str, output: list[events.Event]) -> None:
         block = fields.THINKING_BLOCK.read(raw, place)
-        self._block = Reasoning()
+        self._block = neutral.Reasoning()
         self._signature = fields.read_signature(block.signature or "")
-        self._begin(events)
+        self._begin(output)
         if block.thinking:
-            self._add(block.thinking, events)
+            self._add(block.thinking, output)
 
-    def _open_redacted(self, raw: Raw, place: str, events: list[Event]) -> None:
+    def _open_redacted(self, raw: Raw, place: str, output: list[events.Event]) -> None:
         data = fields.REDACTED_BLOCK.read(raw, place).data
-        self._block = Reasoning()
+        self._block = neutral.Reasoning()
         self._signature = fields.read_signature(data or "", redacted=True)
-        self._begin(events)
+        self._begin(output)
 
-    def _open_call(self, raw: Raw, place: str, events: list[Event]) -> None:
+    def _open_call(self, raw: Raw, place: str, output: list[events.Event]) -> None:
         call = fields.CALL_BLOCK.read(raw, place)
         if not call.name:
             raise WrongType(f"{place}.name", "a string that is not empty")
-        self._block = ToolCall(id=call.id or call_id(self._name), name=call.name)
+        self._block = neutral.ToolCall(id=call.id or call_id(self._name), name=call.name)
         self._input = arguments_of(call.input)
-        self._begin(events)
+        self._begin(output)
 
-    def delta(self, raw: Raw, place: str) -> list[Event]:
-        events: list[Event] = []
-        if isinstance(self._block, Foreign):
-            return events
+    def delta(self, raw: Raw, place: str) -> list[events.Event]:
+        output: list[events.Event] = []
+        if isinstance(self._block, neutral.Foreign):
+            return output
         delta = _read_delta(raw, place)
         kind = delta.type or ""
         if kind not in _BLOCKS:
             kind = _kind_of_delta(delta) or kind
-        if kind in _TEXTS and not isinstance(self._block, ToolCall | _BLOCKS[kind]):
-            events += self._whole()
+        if kind in _TEXTS and not isinstance(self._block, neutral.ToolCall | _BLOCKS[kind]):
+            output += self._whole()
             self._renew(_BLOCKS[kind]())
-        if not isinstance(self._block, _BLOCKS.get(kind, Block)):
-            raise BrokenAnswer(f"the upstream's answer has a {kind} in a block of another kind")
+        if not isinstance(self._block, _BLOCKS.get(kind, neutral.Block)):
+            raise events.BrokenAnswer(
+                f"the upstream's answer has a {kind} in a block of another kind"
+            )
         if kind == "text_delta":
-            self._add(delta.text, events)
+            self._add(delta.text, output)
         elif kind == "input_json_delta":
-            self._add(delta.partial_json, events)
+            self._add(delta.partial_json, output)
         elif kind == "thinking_delta":
-            self._add(delta.thinking, events)
+            self._add(delta.thinking, output)
         elif kind == "signature_delta":
             self._signature = fields.read_signature(delta.signature or "")
         elif kind == "citations_delta" and delta.citation is not None:
-            self._cite(delta.citation, events)
-        return events
+            self._cite(delta.citation, output)
+        return output
 
-    def end(self) -> list[Event]:
+    def end(self) -> list[events.Event]:
         self.is_done = True
         return self._whole()
 
-    def _renew(self, block: Block | None) -> None:
+    def _renew(self, block: neutral.Block | None) -> None:
         """Some servers have thoughts and text in one block, or under one index."""
         self._block, self._signature, self._input = block, None, ""
         self._is_written = False
 
-    def _whole(self) -> list[Event]:
-        events: list[Event] = []
+    def _whole(self) -> list[events.Event]:
+        output: list[events.Event] = []
         if self._is_written:
             if self._input:
-                events.append(Delta(self._input))
+                output.append(events.Delta(self._input))
             if self._signature is not None:
-                events.append(Sign(self._signature))
-            events.append(Close())
-        return events
+                output.append(events.Sign(self._signature))
+            output.append(events.Close())
+        return output
 
-    def _add(self, text: str | None, events: list[Event]) -> None:
+    def _add(self, text: str | None, output: list[events.Event]) -> None:
         if text:
             self._input = ""
             if not self._is_written:
-                self._begin(events)
-            events.append(Delta(text))
+                self._begin(output)
+            output.append(events.Delta(text))
 
-    def _begin(self, events: list[Event]) -> None:
+    def _begin(self, output: list[events.Event]) -> None:
         if not self._is_written:
-            assert isinstance(self._block, Block)
+            assert isinstance(self._block, neutral.Block)
             self._is_written = True
-            events.append(Open(self._block))
+            output.append(events.Open(self._block))
 
-    def _cite(self, shape: fields.CitationShape, events: list[Event]) -> None:
+    def _cite(self, shape: fields.CitationShape, output: list[events.Event]) -> None:
         citation = fields.read_citation(shape)
         if citation is not None:
-            self._begin(events)
-            events.append(Cite(citation))
+            self._begin(output)
+            output.append(events.Cite(citation))
 
 
 def _kind_of(content: fields.Kind) -> str:
@@ -170,7 +175,7 @@ def _kind_of_delta(delta: fields.DeltaShape) -> str:
     return next((kind for kind, o in zip(_BLOCKS, members, strict=True) if o is not None), "")
 
 
-_OPENERS: dict[str, Callable[[BlockReader, Raw, str, list[Event]], None]] = {
+_OPENERS: dict[str, Callable[[BlockReader, Raw, str, list[events.Event]], None]] = {
     "text": BlockReader._open_text,
     "thinking": BlockReader._open_thinking,
     "redacted_thinking": BlockReader._open_redacted,

@@ -15,108 +15,94 @@ from msgspec import Raw
 
 from engine.translations.messages import request_shapes as shapes
 from engine.translations.messages.answer_fields import CitationShape, read_signature
-from engine.translations.neutral.content import (
-    Block,
-    Changes,
-    Foreign,
-    Inline,
-    Link,
-    Media,
-    PlainText,
-    Reasoning,
-    Source,
-    Text,
-    ToolCall,
-    ToolResult,
-    UploadedFile,
-    is_sealed,
-    objects,
-    read_cache_mark,
-    without_objects,
-)
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import WrongType, read_shape
 from engine.translations.neutral.request_json import UnknownObject, content_reader, present
 from engine.values.json_edit import JsonPath
 from engine.values.trees import Json
 
 _EMPTY_OBJECT = b"{}"
+_SEARCHES = ("server_tool_use", "web_search_tool_result")
 _CITATIONS = msgspec.json.Decoder(list[CitationShape] | None)
 
 
 def read_texts(
     content: str | list[shapes.TextBlock | UnknownObject] | None, place: str
-) -> list[Text]:
+) -> list[neutral.Text]:
     """A content that is text alone, none of an empty one."""
     if isinstance(content, str):
-        return [Text(text=content, place=place)] if content else []
+        return [neutral.Text(text=content, place=place)] if content else []
     texts = []
     for index, block in enumerate(content or ()):
         where = f"{place}[{index}]"
         if isinstance(block, UnknownObject):
             raise WrongType(f"{where}.type", "text")
         text = _read_text(block, where, [])
-        text.place, text.cache = where, read_cache_mark(block.extra)
+        text.place, text.cache = where, neutral.read_cache_mark(block.extra)
         texts.append(text)
     return texts
 
 
-def _foreign(block: UnknownObject | shapes.ImageBlock | shapes.DocumentBlock, kind: str) -> Foreign:
-    return Foreign(kind=kind, raw=block.raw, cache=read_cache_mark(block.extra))
+def _foreign(
+    block: UnknownObject | shapes.ImageBlock | shapes.DocumentBlock, kind: str
+) -> neutral.Foreign:
+    cache, omissible = neutral.read_cache_mark(block.extra), kind in _SEARCHES
+    return neutral.Foreign(kind=kind, raw=block.raw, cache=cache, omissible=omissible)
 
 
-def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> Block:
+def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> neutral.Block:
     if unknown.kind is None:
         raise WrongType(f"{place}.type", "the type of a block")
     return _foreign(unknown, unknown.kind)
 
 
-def _read_text(block: shapes.TextBlock, place: str, unread: list[str]) -> Text:
+def _read_text(block: shapes.TextBlock, place: str, unread: list[str]) -> neutral.Text:
     if (citations := present(block.citations)) is not None:
         read_shape(_CITATIONS, citations, f"{place}.citations")  # no other vendor wants them back
-    return Text(text=block.text)
+    return neutral.Text(text=block.text)
 
 
-def _read_image(block: shapes.ImageBlock, place: str, unread: list[str]) -> Block:
+def _read_image(block: shapes.ImageBlock, place: str, unread: list[str]) -> neutral.Block:
     source = _read_source(block.source, place)
     if source is None:
         return _foreign(block, "image")
-    return Media(kind="image", source=source)
+    return neutral.Media(kind="image", source=source)
 
 
-def _read_document(block: shapes.DocumentBlock, place: str, unread: list[str]) -> Block:
+def _read_document(block: shapes.DocumentBlock, place: str, unread: list[str]) -> neutral.Block:
     source = _read_source(block.source, place)
     if source is None:
         return _foreign(block, "document")
-    if isinstance(source, Link):
-        source = Link(source.url, "application/pdf")
+    if isinstance(source, neutral.Link):
+        source = neutral.Link(source.url, "application/pdf")
     citations = present(block.citations)
     if citations is not None and bytes(citations).replace(b" ", b"") != b'{"enabled":false}':
         unread.append(f"{place}.citations")
     name = block.title or ""
     where = f"{place}.title" if name else ""
-    return Media(kind="document", source=source, name=name, name_place=where)
+    return neutral.Media(kind="document", source=source, name=name, name_place=where)
 
 
-def _read_source(source: shapes.SourceObject, place: str) -> Source | None:
+def _read_source(source: shapes.SourceObject, place: str) -> neutral.Source | None:
     """Where the image or the document at `place` is; None for a kind that only this vendor has."""
     data, url, media_type = source.data, source.url, source.media_type or ""
     if source.extra:
         return None
     if source.type == "base64" and data is not None:
-        return Inline(media_type.lower(), data)
+        return neutral.Inline(media_type.lower(), data)
     if source.type == "text" and data is not None:
-        return PlainText(data)
+        return neutral.PlainText(data)
     if source.type == "url" and url is not None:
-        return Link(url)
+        return neutral.Link(url)
     if source.type == "file" and source.file_id is not None:
-        return UploadedFile()
+        return neutral.UploadedFile()
     if source.raw:
         return None
     raise WrongType(f"{place}.source", "a source with its data, url or file_id")
 
 
-def _read_call(block: shapes.CallBlock, place: str, unread: list[str]) -> Block:
-    return ToolCall(
+def _read_call(block: shapes.CallBlock, place: str, unread: list[str]) -> neutral.Block:
+    return neutral.ToolCall(
         id=block.id or "",
         name=block.name or "",
         arguments=read_arguments(block.input, f"{place}.input"),
@@ -133,8 +119,8 @@ def read_arguments(raw: Raw, place: str) -> str:
     return "" if text == _EMPTY_OBJECT else text.decode()
 
 
-def _read_result(block: shapes.ResultBlock, place: str, unread: list[str]) -> Block:
-    return ToolResult(
+def _read_result(block: shapes.ResultBlock, place: str, unread: list[str]) -> neutral.Block:
+    return neutral.ToolResult(
         id=block.tool_use_id or "",
         content=read_content(block.content, f"{place}.content", unread),
         is_error=block.is_error or False,
@@ -146,10 +132,10 @@ read_content = content_reader(
         shapes.TextBlock: _read_text,
         shapes.ImageBlock: _read_image,
         shapes.DocumentBlock: _read_document,
-        shapes.ThinkingBlock: lambda block, place, unread: Reasoning(
+        shapes.ThinkingBlock: lambda block, place, unread: neutral.Reasoning(
             text=block.thinking or "", signature=read_signature(block.signature or "")
         ),
-        shapes.RedactedBlock: lambda block, place, unread: Reasoning(
+        shapes.RedactedBlock: lambda block, place, unread: neutral.Reasoning(
             signature=read_signature(block.data or "", redacted=True)
         ),
         shapes.CallBlock: _read_call,
@@ -162,13 +148,13 @@ read_content = content_reader(
 _SIGNATURES = {"thinking": "signature", "redacted_thinking": "data"}
 
 
-def without_seals(request: Any) -> Changes:
+def without_seals(request: Any) -> neutral.Changes:
     """Thoughts and citations of other vendors are removed, and the wish to think where it cannot be
     granted without them."""
     changes: dict[JsonPath, bytes | None] = {}
-    turns = objects(request, "messages")
+    turns = neutral.objects(request, "messages")
     for index, message in turns:
-        blocks = objects(message, "content")
+        blocks = neutral.objects(message, "content")
         seal_places = [at for at, block in blocks if _is_sealed(block)]
         if seal_places and len(seal_places) == len(message["content"]):
             changes["messages", index] = None
@@ -176,8 +162,11 @@ def without_seals(request: Any) -> Changes:
             changes.update({("messages", index, "content", at): None for at in seal_places})
         for at, block in blocks:
             place: JsonPath = ("messages", index, "content", at)
-            citations = without_objects(
-                block, "citations", place, lambda each: is_sealed(each.get("encrypted_index"))
+            citations = neutral.without_objects(
+                block,
+                "citations",
+                place,
+                lambda each: neutral.is_sealed(each.get("encrypted_index")),
             )
             changes.update(citations)
     if len(turns) > 1 and _calls_without_thoughts(turns[-2], turns[-1], changes):
@@ -190,15 +179,18 @@ def without_seals(request: Any) -> Changes:
 
 def _is_sealed(block: Json) -> bool:
     member = _SIGNATURES.get(str(block.get("type")))
-    return member is not None and is_sealed(block.get(member))
+    return member is not None and neutral.is_sealed(block.get(member))
 
 
 def _calls_without_thoughts(
-    turn: tuple[int, Json], last: tuple[int, Json], changes: Changes
+    turn: tuple[int, Json], last: tuple[int, Json], changes: neutral.Changes
 ) -> bool:
     """Whether the last turn has the results of calls whose thoughts are removed."""
     index, message = turn
-    results = any(block.get("type") == "tool_result" for _, block in objects(last[1], "content"))
+    results = any(
+        block.get("type") == "tool_result" for _, block in neutral.objects(last[1], "content")
+    )
     return results and any(
-        ("messages", index, "content", at) in changes for at, _ in objects(message, "content")
+        ("messages", index, "content", at) in changes
+        for at, _ in neutral.objects(message, "content")
     )

@@ -8,26 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
 from engine.translations.messages.answer_fields import NAME, write_reasoning
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
-from engine.translations.neutral.content import (
-    IMAGE_TYPES,
-    NOT_WEB,
-    UPLOADED,
-    Block,
-    Foreign,
-    Inline,
-    Link,
-    Media,
-    PlainText,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-    ToolResult,
-    UploadedFile,
-    mark,
-    mark_of,
-)
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
 from engine.values.trees import Json
@@ -40,7 +22,7 @@ class ContentWriter:
         self._names, self._losses = names, losses
         self.marks = 0
 
-    def content(self, blocks: Sequence[Block], *, marks: bool = True) -> Any:
+    def content(self, blocks: Sequence[neutral.Block], *, marks: bool = True) -> Any:
         """A text where it is nothing else, or the blocks, with `marks` for the prompt cache."""
         if len(blocks) == 1 and _is_plain(block := blocks[0]):  # nearly always
             return block.text
@@ -49,18 +31,18 @@ class ContentWriter:
             content = _WRITERS[type(block)](self, block)
             if content is None:
                 continue
-            if marks and (cache := mark_of(block)):
-                mark(content, cache)
+            if marks and (cache := neutral.mark_of(block)):
+                neutral.mark(content, cache)
                 self.marks += 1
             contents.append(content)
         only = contents[0] if len(contents) == 1 else None
         return only["text"] if type(only) is dict and only.keys() == _TEXT else contents
 
-    def _text(self, block: Text | Refusal) -> Json | None:
+    def _text(self, block: neutral.Text | neutral.Refusal) -> Json | None:
         # An empty text is an error to the vendor, and says nothing.
         return {"type": "text", "text": block.text} if block.text.strip() else None
 
-    def _media(self, block: Media) -> Json | None:
+    def _media(self, block: neutral.Media) -> Json | None:
         source: Json | str
         if block.kind == "image":
             source = self._image_source(block)
@@ -78,22 +60,22 @@ class ContentWriter:
             self._losses.add_detail(block)
         return media
 
-    def _image_source(self, block: Media) -> Json | str:
+    def _image_source(self, block: neutral.Media) -> Json | str:
         source = block.source
-        if isinstance(source, Inline):
+        if isinstance(source, neutral.Inline):
             media_type = source.image_type
-            if media_type not in IMAGE_TYPES:
+            if media_type not in neutral.IMAGE_TYPES:
                 return "images are JPEG, PNG, GIF or WebP"
             return {"type": "base64", "media_type": media_type, "data": source.data}
-        if isinstance(source, PlainText):
+        if isinstance(source, neutral.PlainText):
             return "an image cannot be given as text"
         return _reference(source)
 
-    def _document_source(self, block: Media) -> Json | str:
+    def _document_source(self, block: neutral.Media) -> Json | str:
         source = block.source
-        if isinstance(source, PlainText):
+        if isinstance(source, neutral.PlainText):
             return _plain_text(source.text)
-        if not isinstance(source, Inline):
+        if not isinstance(source, neutral.Inline):
             return _reference(source)
         if source.media_type == "application/pdf":
             return {"type": "base64", "media_type": source.media_type, "data": source.data}
@@ -104,7 +86,7 @@ class ContentWriter:
                 raise WrongType(block.place, "a text in UTF-8 as base64") from error
         return "documents are PDF or text"
 
-    def _reasoning(self, block: Reasoning) -> Json | None:
+    def _reasoning(self, block: neutral.Reasoning) -> Json | None:
         signature = block.signature
         if signature is None or signature.language != NAME:
             reason = "thoughts without a signature of this vendor are refused"
@@ -112,7 +94,7 @@ class ContentWriter:
             return None
         return write_reasoning(block.text, signature)
 
-    def _call(self, block: ToolCall) -> Json:
+    def _call(self, block: neutral.ToolCall) -> Json:
         return {
             "type": "tool_use",
             "id": call_id(block.id),
@@ -120,7 +102,7 @@ class ContentWriter:
             "input": arguments_object(block),
         }
 
-    def _result(self, block: ToolResult) -> Json:
+    def _result(self, block: neutral.ToolResult) -> Json:
         result: Json = {"type": "tool_result", "tool_use_id": call_id(block.id)}
         if block.content:
             # The vendor takes marks on whole results only.
@@ -129,30 +111,30 @@ class ContentWriter:
             result["is_error"] = True
         return result
 
-    def _foreign(self, block: Foreign) -> None:
-        self._losses.add(block.place, f"only another vendor has '{block.kind}' blocks")
+    def _foreign(self, block: neutral.Foreign) -> None:
+        self._losses.add_block(block, f"only another vendor has '{block.kind}' blocks")
 
 
-_WRITERS: dict[type[Block], Callable[[ContentWriter, Any], Any]] = {
-    Text: ContentWriter._text,
-    Refusal: ContentWriter._text,
-    Media: ContentWriter._media,
-    Reasoning: ContentWriter._reasoning,
-    ToolCall: ContentWriter._call,
-    ToolResult: ContentWriter._result,
-    Foreign: ContentWriter._foreign,
+_WRITERS: dict[type[neutral.Block], Callable[[ContentWriter, Any], Any]] = {
+    neutral.Text: ContentWriter._text,
+    neutral.Refusal: ContentWriter._text,
+    neutral.Media: ContentWriter._media,
+    neutral.Reasoning: ContentWriter._reasoning,
+    neutral.ToolCall: ContentWriter._call,
+    neutral.ToolResult: ContentWriter._result,
+    neutral.Foreign: ContentWriter._foreign,
 }
 
 
-def _is_plain(block: Block) -> TypeGuard[Text]:
-    return type(block) is Text and not block.cache and block.text.strip() != ""
+def _is_plain(block: neutral.Block) -> TypeGuard[neutral.Text]:
+    return type(block) is neutral.Text and not block.cache and block.text.strip() != ""
 
 
-def _reference(source: Link | UploadedFile) -> Json | str:
+def _reference(source: neutral.Link | neutral.UploadedFile) -> Json | str:
     """The source of content outside of the request, or the reason why there is none."""
-    if isinstance(source, UploadedFile):
-        return UPLOADED
-    return {"type": "url", "url": source.url} if source.is_web else NOT_WEB
+    if isinstance(source, neutral.UploadedFile):
+        return neutral.UPLOADED
+    return {"type": "url", "url": source.url} if source.is_web else neutral.NOT_WEB
 
 
 def _plain_text(text: str) -> Json:

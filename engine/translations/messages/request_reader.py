@@ -11,7 +11,7 @@ from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
 from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
-from engine.translations.neutral.content import Foreign, Text, ToolCall, ToolResult, read_cache_mark
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.parameters import number
@@ -34,7 +34,6 @@ _WEB_SEARCH = "web_search_"
 _THREAD = "thread"
 _PLACES = {
     "stop": "stop_sequences",
-    "schema": "output_config.format.schema",
     "parallel_calls": "tool_choice.disable_parallel_tool_use",
 }
 _HARMLESS = {"type": Raw(b'"custom"'), "allowed_callers": Raw(b'["direct"]')}
@@ -76,6 +75,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     _read_choice(_object(members.tool_choice, "tool_choice", unread), request)
     _read_thinking(_object(members.thinking, "thinking", unread), request)
     _read_output(_object(members.output_config, "output_config", unread), request)
+    _read_format(_object(members.output_format, "output_format", unread), request)
     _read_metadata(_object(members.metadata, "metadata", unread), request)
     unread.extend(members.extra)
     if b"defer_loading" in body or b"tool_reference" in body:
@@ -85,7 +85,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     return request
 
 
-def _stable(system: list[Text]) -> list[Text]:
+def _stable(system: list[neutral.Text]) -> list[neutral.Text]:
     """The texts without what clients change with each request."""
     stable = []
     for text in system:
@@ -143,7 +143,7 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
         strict=tool.strict,
         place=place,
         schema_member="input_schema",
-        cache=read_cache_mark(tool.extra),
+        cache=neutral.read_cache_mark(tool.extra),
         deferred=tool.defer_loading == _TRUE,
     )
 
@@ -156,6 +156,8 @@ def _built_in(name: str, raw: Raw, place: str, unread: list[str]) -> BuiltInTool
     members = Members(raw, place, unread)
     members.text("type")
     members.text("name")
+    if members.peek("allowed_callers") == bytes(_HARMLESS["allowed_callers"]):
+        members.raw("allowed_callers")
     members.rest()  # the options are this vendor's: each is noted as unread
     return BuiltInTool(name=name, raw=raw, kind="web_search", place=place)
 
@@ -166,14 +168,14 @@ def _read_deferred(request: ChatRequest) -> None:
     functions = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
     blocks = [block for message in request.messages for block in message.blocks]
     names = list(request.tool_choice.names) if request.tool_choice else []
-    names += [block.name for block in blocks if isinstance(block, ToolCall)]
+    names += [block.name for block in blocks if isinstance(block, neutral.ToolCall)]
     for block in blocks:
-        for part in block.content if isinstance(block, ToolResult) else ():
-            if isinstance(part, Foreign) and part.kind == _REFERENCE:
+        for part in block.content if isinstance(block, neutral.ToolResult) else ():
+            if isinstance(part, neutral.Foreign) and part.kind == _REFERENCE:
                 name = Members(part.raw, part.place).text("tool_name") or ""
                 if name in functions:
                     text = f"The tool {name} can be called now."
-                    part.substitute = Text(text=text, place=part.place)
+                    part.substitute = neutral.Text(text=text, place=part.place)
                     names.append(name)
     request.loaded_tools = [functions[name] for name in dict.fromkeys(names) if name in functions]
     if not any(isinstance(o, BuiltInTool) and o.name.startswith(_SEARCH) for o in request.tools):
@@ -233,14 +235,19 @@ def _read_output(config: Members | None, request: ChatRequest) -> None:
         request.thinking = request.thinking or Thinking()
         request.thinking.effort = effort
         request.places["thinking"] = "output_config.effort"
-    form = config.members("format")
-    if form is not None:
-        if form.text("type") != "json_schema":
-            raise form.wrong("type", "json_schema")
-        request.output = OutputFormat(kind="json_schema", schema=form.raw("schema"), strict=True)
-        request.places["output"] = "output_config.format"
-        form.rest()
+    _read_format(config.members("format"), request)
     config.rest()
+
+
+def _read_format(form: Members | None, request: ChatRequest) -> None:
+    if form is None:
+        return
+    if form.text("type") != "json_schema":
+        raise form.wrong("type", "json_schema")
+    request.output = OutputFormat(kind="json_schema", schema=form.raw("schema"), strict=True)
+    request.places["output"] = form.place
+    request.places["schema"] = form.place_of("schema")
+    form.rest()
 
 
 def _read_metadata(metadata: Members | None, request: ChatRequest) -> None:

@@ -107,6 +107,8 @@ class RequestObject(JsonObject):
     tool_choice: Raw = Raw()
     thinking: Raw = Raw()
     output_config: Raw = Raw()
+    output_format: Raw = Raw()
+    """What `output_config.format` was called in the beta."""
     metadata: Raw = Raw()
 
 

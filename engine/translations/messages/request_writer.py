@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.translations.messages.content_writer import ContentWriter
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import (
     NO_ARGUMENTS,
     LimitedToolWriter,
     ToolNames,
     arguments_schema,
 )
-from engine.translations.neutral.content import CACHE_MARK_FIELDS, Block, mark
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
@@ -63,10 +63,10 @@ def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losse
     return members
 
 
-def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[Message]]:
+def _hoisted(messages: list[Message], model: Model) -> tuple[list[neutral.Block], list[Message]]:
     """The instructions that must stand above the conversation, and the turns. Between turns they
     may stand after a user's turn, and before an assistant's or at the end."""
-    system: list[Block] = []
+    system: list[neutral.Block] = []
     turns: list[Message] = []
     for index, message in enumerate(messages):
         if message.role != "system" or (
@@ -102,7 +102,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     writer = ContentWriter(names, losses)
     body.update(write_turns(request, writer, facts, losses))
     answer_tool = _write_parameters(request, body, names, facts, losses)
-    losses.withdraw(CACHE_MARK_FIELDS)
+    losses.withdraw(neutral.CACHE_MARK_FIELDS)
     marks = writer.marks + sum(isinstance(o, Tool) and o.cache != "" for o in request.tools)
     if marks > MAX_MARKS:
         limit_marks(body)
@@ -210,7 +210,7 @@ class ToolWriter(LimitedToolWriter[Model]):
         function["input_schema"] = arguments_schema(tool)
         if (schema := strict_schema(tool, self._model, self._losses)) is not None:
             function.update(input_schema=schema, strict=True)
-        mark(function, tool.cache)
+        neutral.mark(function, tool.cache)
         return function
 
     def _web_search(self, tool: BuiltInTool) -> Json:

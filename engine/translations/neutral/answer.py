@@ -6,24 +6,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.calls import are_object
 from engine.translations.neutral.content import Block, Citation, Reasoning, Refusal, Text, ToolCall
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    Cite,
-    Close,
-    Delta,
-    End,
-    Event,
-    Finish,
-    Open,
-    Sign,
-    Start,
-    TokenLogprob,
-    Tokens,
-    UsageSource,
-)
 from engine.values.usage import Usage
 
 
@@ -31,8 +17,8 @@ class Candidate(Struct):
     """One of the answers to a request, most often the only one."""
 
     blocks: list[Block]
-    finish: Finish
-    logprobs: list[TokenLogprob] = []
+    finish: events.Finish
+    logprobs: list[events.TokenLogprob] = []
 
 
 class Answer(Struct, kw_only=True):
@@ -52,10 +38,10 @@ def complete_blocks(candidate: Candidate) -> list[Block]:
     return blocks if are_object(last.arguments) else blocks[:-1]
 
 
-def collect(events: Iterable[Event]) -> Answer:
+def collect(sequence: Iterable[events.Event]) -> Answer:
     """The answer of all of its events. Raises BrokenAnswer for events against the law."""
     assembly = Assembly()
-    assembly.add(events)
+    assembly.add(sequence)
     return assembly.answer()
 
 
@@ -76,24 +62,26 @@ def place_late(texts: list[Text], citation: Citation) -> int | None:
 class Assembly(AnswerState):
     """Assembles an answer from its events, which are checked by the law."""
 
-    _start = Start()
-    _end: End | None = None
+    _start = events.Start()
+    _end: events.End | None = None
 
-    def __init__(self, usage: UsageSource | None = None, *, any_arguments: bool = False) -> None:
+    def __init__(
+        self, usage: events.UsageSource | None = None, *, any_arguments: bool = False
+    ) -> None:
         super().__init__(usage, any_arguments=any_arguments)
         self._contents: dict[int, list[Block]] = {}
-        self._logprobs: dict[int, list[TokenLogprob]] = {}
+        self._logprobs: dict[int, list[events.TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}
 
-    def add(self, events: Iterable[Event]) -> None:
-        for event in events:
+    def add(self, sequence: Iterable[events.Event]) -> None:
+        for event in sequence:
             self._checks.get(type(event), AnswerState.check)(self, event)
 
     def answer(self) -> Answer:
         """The answer. Raises BrokenAnswer if the last event is missing."""
         start, end = self._start, self._end
         if end is None:
-            raise BrokenAnswer("the upstream's answer ended before it was complete")
+            raise events.BrokenAnswer("the upstream's answer ended before it was complete")
         return Answer(
             id=start.id,
             model=start.model,
@@ -105,25 +93,25 @@ class Assembly(AnswerState):
             usage=end.usage or start.usage,
         )
 
-    def _add_start(self, event: Start) -> None:
+    def _add_start(self, event: events.Start) -> None:
         self._start, self._checks = event, self._between  # only the End tells usage
 
-    def _add_open(self, event: Open) -> None:
+    def _add_open(self, event: events.Open) -> None:
         self._check_open(event)
         self._contents.setdefault(event.candidate, []).append(event.block)
         self._texts[event.candidate] = []
 
-    def _add_delta(self, event: Delta) -> None:
+    def _add_delta(self, event: events.Delta) -> None:
         self.check(event)
         self._texts[event.candidate].append(event.text)
 
-    def _add_sign(self, event: Sign) -> None:
+    def _add_sign(self, event: events.Sign) -> None:
         self._check_inside(event)
         block = self._contents[event.candidate][-1]
         assert isinstance(block, Reasoning)
         block.signature = event.signature
 
-    def _add_cite(self, event: Cite) -> None:
+    def _add_cite(self, event: events.Cite) -> None:
         self._check_inside(event)
         blocks = self._contents.get(event.candidate, [])
         if event.late:
@@ -133,10 +121,10 @@ class Assembly(AnswerState):
         assert isinstance(block, Text)
         block.citations.append(event.citation)
 
-    def _add_tokens(self, event: Tokens) -> None:
+    def _add_tokens(self, event: events.Tokens) -> None:
         self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
 
-    def _add_close(self, event: Close) -> None:
+    def _add_close(self, event: events.Close) -> None:
         self._check_close(event)
         block, text = self._contents[event.candidate][-1], "".join(self._texts[event.candidate])
         if isinstance(block, Text | Refusal | Reasoning):
@@ -144,17 +132,17 @@ class Assembly(AnswerState):
         elif isinstance(block, ToolCall):
             block.arguments += text
 
-    def _add_end(self, event: End) -> None:
+    def _add_end(self, event: events.End) -> None:
         self._check_end(event)
         self._end = event
 
-    _before = {Start: _add_start}
+    _before = {events.Start: _add_start}
     _between = {
-        Open: _add_open,
-        Delta: _add_delta,
-        Sign: _add_sign,
-        Cite: _add_cite,
-        Tokens: _add_tokens,
-        Close: _add_close,
-        End: _add_end,
+        events.Open: _add_open,
+        events.Delta: _add_delta,
+        events.Sign: _add_sign,
+        events.Cite: _add_cite,
+        events.Tokens: _add_tokens,
+        events.Close: _add_close,
+        events.End: _add_end,
     }

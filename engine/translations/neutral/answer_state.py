@@ -34,30 +34,15 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import MAX_ARGUMENTS, are_object, call_id
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    Cite,
-    Close,
-    Delta,
-    End,
-    Event,
-    Finish,
-    Open,
-    Sign,
-    Start,
-    Stop,
-    Tokens,
-    UsageSource,
-    uncarried,
-)
 
 MAX_BLOCKS = 10_000
 """The largest number of blocks, and of citations, in one answer: each needs memory."""
 
 
-Checks = dict[type[Event], Callable[[Any, Any], None]]
+Checks = dict[type[events.Event], Callable[[Any, Any], None]]
 
 
 class AnswerState:
@@ -72,7 +57,9 @@ class AnswerState:
     ended = False
     _blocks = _citations = _arguments_length = 0
 
-    def __init__(self, usage: UsageSource | None = None, *, any_arguments: bool = False) -> None:
+    def __init__(
+        self, usage: events.UsageSource | None = None, *, any_arguments: bool = False
+    ) -> None:
         self._checks = self._before
         self._any_arguments = any_arguments
         self._usage = usage
@@ -84,13 +71,13 @@ class AnswerState:
         self._cut_calls: dict[int, str] = {}
         """The name of the last call of a candidate, if its arguments are no object."""
 
-    def checked(self, events: Iterable[Event]) -> Iterator[Event]:
-        for event in events:
+    def checked(self, sequence: Iterable[events.Event]) -> Iterator[events.Event]:
+        for event in sequence:
             self.check(event)
             yield event
 
-    def check(self, event: Event) -> None:
-        if isinstance(event, Delta):  # nearly every event
+    def check(self, event: events.Event) -> None:
+        if isinstance(event, events.Delta):  # nearly every event
             if not isinstance(self._open.get(event.candidate), _PLAIN):
                 self._check_inside(event)
         elif (check := self._checks.get(type(event))) is None:
@@ -102,12 +89,12 @@ class AnswerState:
     def started(self) -> bool:
         return self._checks is not self._before
 
-    def _check_start(self, event: Start) -> None:
+    def _check_start(self, event: events.Start) -> None:
         if self._usage is not None:
             event.usage = self._usage()
         self._checks = self._between
 
-    def _check_open(self, event: Open) -> None:
+    def _check_open(self, event: events.Open) -> None:
         candidate, block = event.candidate, event.block
         if candidate in self._open:
             raise _disorder(event)
@@ -115,7 +102,7 @@ class AnswerState:
             raise _wrong_arguments(self._cut_calls[candidate])
         if isinstance(block, Foreign) and not block.omissible:
             if block.substitute is None:
-                raise uncarried(block.kind)
+                raise events.uncarried(block.kind)
             block = event.block = block.substitute
         if isinstance(block, ToolCall):
             self._callers.add(candidate)
@@ -127,32 +114,32 @@ class AnswerState:
         self._candidates.add(candidate)
         self._blocks += 1
         if self._blocks > MAX_BLOCKS:
-            raise BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} blocks")
+            raise events.BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} blocks")
 
-    def _check_inside(self, event: Delta | Sign | Cite) -> None:
-        if isinstance(event, Cite):
+    def _check_inside(self, event: events.Delta | events.Sign | events.Cite) -> None:
+        if isinstance(event, events.Cite):
             self._citations += 1
             if self._citations > MAX_BLOCKS:
-                raise BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} citations")
+                raise events.BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} citations")
             if event.late:
                 return
         block = self._open.get(event.candidate)
         if block is None:
             raise _disorder(event)
-        if isinstance(block, ToolCall) and isinstance(event, Delta):
+        if isinstance(block, ToolCall) and isinstance(event, events.Delta):
             self._arguments_length += len(event.text)
             if self._arguments_length > MAX_ARGUMENTS:
                 bound = f"over {MAX_ARGUMENTS} characters"
-                raise BrokenAnswer(f"the upstream's tool calls have {bound}")
+                raise events.BrokenAnswer(f"the upstream's tool calls have {bound}")
             if not self._any_arguments:
                 self._arguments.setdefault(event.candidate, []).append(event.text)
         if not isinstance(block, _INSIDE[type(event)]) and (
-            not isinstance(event, Delta) or event.text
+            not isinstance(event, events.Delta) or event.text
         ):
             kind, name = type(event).__name__, type(block).__name__
-            raise BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")
+            raise events.BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")
 
-    def _check_close(self, event: Close) -> None:
+    def _check_close(self, event: events.Close) -> None:
         block = self._open.pop(event.candidate, None)
         if block is None:
             raise _disorder(event)
@@ -161,7 +148,7 @@ class AnswerState:
             if not are_object(arguments):
                 self._cut_calls[event.candidate] = block.name
 
-    def _check_end(self, event: End) -> None:
+    def _check_end(self, event: events.End) -> None:
         if self._open or not self._candidates <= event.finishes.keys():
             raise _disorder(event)
         for candidate, name in self._cut_calls.items():
@@ -175,33 +162,33 @@ class AnswerState:
             event.usage = self._usage()
         self.ended, self._checks = True, {}
 
-    _before: ClassVar[Checks] = {Start: _check_start}
+    _before: ClassVar[Checks] = {events.Start: _check_start}
     _between: ClassVar[Checks] = {
-        Open: _check_open,
-        Sign: _check_inside,
-        Cite: _check_inside,
-        Tokens: lambda state, event: None,
-        Close: _check_close,
-        End: _check_end,
+        events.Open: _check_open,
+        events.Sign: _check_inside,
+        events.Cite: _check_inside,
+        events.Tokens: lambda state, event: None,
+        events.Close: _check_close,
+        events.End: _check_end,
     }
     """The handlers of events before the Start, and between it and the End; Delta is handled
     apart."""
 
 
 _PLAIN = (Text, Refusal, Reasoning)
-_INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
-    Delta: (*_PLAIN, ToolCall),
-    Sign: (Reasoning,),
-    Cite: (Text,),
+_INSIDE: dict[type[events.Event], tuple[type[Block], ...]] = {
+    events.Delta: (*_PLAIN, ToolCall),
+    events.Sign: (Reasoning,),
+    events.Cite: (Text,),
 }
 
 
-_CALLING: tuple[Stop, ...] = ("end", "stop_sequence", "pause")
+_CALLING: tuple[events.Stop, ...] = ("end", "stop_sequence", "pause")
 """Why a candidate with calls cannot have ended: it waits for their results. One that was cut
 (length, filter) may have calls before the cut."""
 
 
-def agreed(finish: Finish, *, calls: bool) -> Finish:
+def agreed(finish: events.Finish, *, calls: bool) -> events.Finish:
     """Why a candidate ended, in agreement with whether it calls a tool: many servers say `stop` of
     an answer with calls. One that ends for calls which it does not have has lost them on its way;
     it is refused, since a caller would wait for them, or take the rest for the whole answer.
@@ -209,16 +196,16 @@ def agreed(finish: Finish, *, calls: bool) -> Finish:
     if calls and finish.stop in _CALLING:
         return replace(finish, stop="tool_calls", sequence="")
     if finish.stop == "tool_calls" and not calls:
-        raise BrokenAnswer("the upstream's answer ends for tool calls, but it has none")
+        raise events.BrokenAnswer("the upstream's answer ends for tool calls, but it has none")
     return finish
 
 
-def _wrong_arguments(name: str) -> BrokenAnswer:
-    return BrokenAnswer(
+def _wrong_arguments(name: str) -> events.BrokenAnswer:
+    return events.BrokenAnswer(
         f"the upstream's answer calls {name} with arguments that are not a JSON object"
     )
 
 
-def _disorder(event: Event) -> BrokenAnswer:
+def _disorder(event: events.Event) -> events.BrokenAnswer:
     kind = type(event).__name__.lower()
-    return BrokenAnswer(f"the upstream's answer has its parts out of order: {kind}")
+    return events.BrokenAnswer(f"the upstream's answer has its parts out of order: {kind}")

@@ -181,9 +181,9 @@ class ToolResult(Block):
 
 class Foreign(Block):
     """A block that other languages lack; `kind` is the vendor's name for it, `raw` its JSON where
-    its reader needs that again. `substitute` is an equivalent block, None without one. In an answer
-    an `omissible` one says nothing to callers: a tool that the vendor runs itself, and its
-    result."""
+    its reader needs that again. `substitute` is an equivalent block, None without one. An
+    `omissible` one says nothing outside of its vendor: in an answer a tool that the vendor runs
+    itself, and its result; in a request a search, with results that only the vendor can read."""
 
     kind: str
     raw: Raw = Raw()

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from engine.translations.neutral.content import Media
+from engine.translations.neutral.content import Block, Foreign, Media
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import BuiltInTool, ChatRequest
 from engine.values.trees import Json
@@ -72,6 +72,10 @@ class Losses:
         if not hint and self._hints.match(loss.field):
             loss = Loss(place, reason, True)
         self.losses.append(loss)
+
+    def add_block(self, block: Block, reason: str) -> None:
+        """Add a block that the target has no form for."""
+        self.add(block.place, reason, hint=isinstance(block, Foreign) and block.omissible)
 
     def add_tool(self, tool: BuiltInTool) -> None:
         """Add a tool that only the vendor of another model runs."""

@@ -118,10 +118,10 @@ class MessageReader(Generic[_P]):
         """The last event. Raises BrokenAnswer for an answer that is not complete."""
         if self._ended:
             return ()
-        if not self._started or self._blocks.current is not None or self._finish is None:
+        if not self._started or self._finish is None:
             raise BrokenAnswer("the upstream's answer ended before it was complete")
         self._ended = True
-        return (End(finishes={0: self._finish}),)
+        return [*self._blocks.end(), End(finishes={0: self._finish})]
 
     def _block(self, index: int | None) -> _P:
         """The block at an index, the open one without an index."""

@@ -6,18 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Inline,
-    Media,
-    PlainText,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from engine.translations.neutral import content
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, callable_tools
 
 
@@ -41,31 +30,33 @@ def prompt_parts(request: ChatRequest) -> PromptParts:
     for tool in callable_tools(request):
         parts.texts.append(_declaration(tool))
     for message in request.messages:
-        results = sum(isinstance(block, ToolResult) for block in message.blocks)
+        results = sum(isinstance(block, content.ToolResult) for block in message.blocks)
         parts.turns += results + (results < len(message.blocks) or not results)
         _add_blocks(message.blocks, parts)
     return parts
 
 
-def _add_blocks(blocks: Iterable[Block], parts: PromptParts) -> None:
+def _add_blocks(blocks: Iterable[content.Block], parts: PromptParts) -> None:
     for block in blocks:
-        if isinstance(block, ToolResult):
+        if isinstance(block, content.ToolResult):
             _add_blocks(block.content, parts)
-        elif isinstance(block, Media) and isinstance(block.source, PlainText):
+        elif isinstance(block, content.Media) and isinstance(block.source, content.PlainText):
             parts.texts.append(block.source.text)
-        elif isinstance(block, Media):
+        elif isinstance(block, content.Media):
             source = block.source
-            parts.files.append(len(source.data) * 3 // 4 if isinstance(source, Inline) else 0)
+            parts.files.append(
+                len(source.data) * 3 // 4 if isinstance(source, content.Inline) else 0
+            )
         else:
             parts.texts += _texts(block)
 
 
-def _texts(block: Block) -> Iterator[str]:
-    if isinstance(block, Text | Refusal | Reasoning):
+def _texts(block: content.Block) -> Iterator[str]:
+    if isinstance(block, content.Text | content.Refusal | content.Reasoning):
         yield block.text
-    elif isinstance(block, ToolCall):
+    elif isinstance(block, content.ToolCall):
         yield f'{{"name": "{block.name}", "arguments": {block.arguments or "{}"}}}'
-    elif isinstance(block, Foreign):
+    elif isinstance(block, content.Foreign):
         yield bytes(block.raw).decode("utf-8", "replace")
 
 

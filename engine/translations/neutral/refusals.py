@@ -14,13 +14,7 @@ from typing import Any
 from msgspec import Raw
 
 from engine import dialects
-from engine.dialects.interface.error_forms import (
-    error_text,
-    reported_error,
-    unlisted_error,
-    wait_in,
-    worded_error,
-)
+from engine.dialects.interface import error_forms
 from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
@@ -205,7 +199,7 @@ def error_members(document: object) -> Json:
         document = document[0] if document else None
     if not isinstance(document, dict):
         return {"message": document}
-    return reported_error(document) or document
+    return error_forms.reported_error(document) or document
 
 
 def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamError:
@@ -213,10 +207,12 @@ def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamE
     members = error_members(document)
     message = members.get("message")
     if not isinstance(message, str) or not message:
-        message = error_text(members)
+        message = error_forms.error_text(members)
+    if (reason := error_forms.provider_text(members)) and reason not in message:
+        message = f"{message}: {reason}"
     texts = (word for name in words if isinstance(word := members.get(name), str) and word)
     error = UpstreamError(status, message, next(texts, ""))
-    error.retry_after = wait_in(document)
+    error.retry_after = error_forms.wait_in(document)
     return error
 
 
@@ -233,14 +229,14 @@ class AnswerErrors:
 
     def refuse(self, data: bytes) -> None:
         """Raise UpstreamError if an event, or an answer, without content reports an error."""
-        document = unlisted_error(json_or_none(data))
-        if reported_error(document) is not None or worded_error(document):
+        document = error_forms.unlisted_error(json_or_none(data))
+        if error_forms.reported_error(document) is not None or error_forms.worded_error(document):
             raise self.inside(document)
 
     def refuse_whole(self, data: bytes) -> None:
         """Also raise it for words in place of an answer in one piece, as proxies write them."""
         self.refuse(data)
-        if words := error_text(json_or_none(data)):
+        if words := error_forms.error_text(json_or_none(data)):
             raise UpstreamError(502, words)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.content import Citation, Reasoning, Signature, unseal
 from engine.translations.vendors.openai_content import (
     Token,
     UrlCitation,
@@ -100,10 +100,11 @@ class Response(Struct):
 
 
 class StreamEvent(Struct):
-    """What each event of a stream has; `output_index` those of an item."""
+    """What each event of a stream has; `output_index` and `item_id` those of an item."""
 
     type: str | None = None
     output_index: int | None = None
+    item_id: str | None = None
 
 
 class TextDelta(Struct):
@@ -131,7 +132,7 @@ class EndEvent(Struct):
 
 _OPTIONAL = (
     *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
-    *("summary", "summary_index", "encrypted_content", "output_format", "reason"),
+    *("item_id", "summary", "summary_index", "encrypted_content", "output_format", "reason"),
 )
 
 _JSON_TEXTS = ("arguments", "delta")
@@ -174,15 +175,15 @@ def write_counts(usage: Usage) -> Json:
     }
 
 
-def read_signature(content: str, item_id: str) -> Signature | None:
+def read_signature(content: str, item_id: str) -> neutral.Signature | None:
     """The encrypted content, with the id of its item, which the vendor wants back as well."""
-    signature = unseal(content, NAME) if content else None
+    signature = neutral.unseal(content, NAME) if content else None
     if signature is None or signature.language != NAME:
         return signature
-    return Signature(NAME, f"{item_id} {content}")
+    return neutral.Signature(NAME, f"{item_id} {content}")
 
 
-def signed_members(signature: Signature) -> Json:
+def signed_members(signature: neutral.Signature) -> Json:
     """The members of an item of reasoning that say a signature of this language."""
     item_id, _, content = signature.value.rpartition(" ")
     return {**({"id": item_id} if item_id else {}), "encrypted_content": content}
@@ -193,14 +194,14 @@ def thoughts(summary: list[str], content: list[str]) -> str:
     return "\n\n".join(summary) or "".join(content)
 
 
-def summary_of(block: Reasoning) -> list[Json]:
+def summary_of(block: neutral.Reasoning) -> list[Json]:
     return [{"type": "summary_text", "text": block.text}] if block.text else []
 
 
-def read_citations(annotations: list[Annotation] | None) -> list[Citation]:
+def read_citations(annotations: list[Annotation] | None) -> list[neutral.Citation]:
     return [read_citation(each) for each in annotations or () if each.type == "url_citation"]
 
 
-def write_annotation(citation: Citation, length: int) -> Json:
+def write_annotation(citation: neutral.Citation, length: int) -> Json:
     """The annotation of a text of so many characters."""
     return {"type": "url_citation", **write_citation(citation, 0, length)}

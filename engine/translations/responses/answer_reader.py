@@ -8,28 +8,9 @@ import msgspec
 from msgspec import Raw
 
 from engine.dialects.interface.error_forms import FAILED
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import call_id, name_of_answer, unwrapped
-from engine.translations.neutral.content import (
-    Foreign,
-    Inline,
-    Media,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-)
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    Cite,
-    End,
-    Event,
-    Finish,
-    Sign,
-    Start,
-    Tokens,
-    uncarried,
-    whole_block,
-)
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import is_error
 from engine.translations.responses import answer_fields as fields
@@ -56,13 +37,13 @@ _CALLERS = (
 """Calls that the caller has to answer, of tools that only this language has."""
 
 
-def read_answer(body: bytes) -> Iterator[Event]:
+def read_answer(body: bytes) -> Iterator[events.Event]:
     response = fields.RESPONSE.read(body)
     if response.status is None and is_error(response.error):
         raise ERRORS.inside(msgspec.json.decode(body))
     if response.output is None and not is_error(response.error):
         ERRORS.refuse_whole(body)
-        raise BrokenAnswer("the upstream's answer has no output")
+        raise events.BrokenAnswer("the upstream's answer has no output")
     head = fields.HEAD.read(body)
     yield read_start(head)
     name = name_of_answer(head.id, body)
@@ -92,45 +73,48 @@ def item_kind(raw: Raw, place: str) -> str:
     return kind if item.summary == NULL else "reasoning"
 
 
-def read_start(head: fields.Head) -> Start:
-    return Start(id=head.id or "", model=head.model or "", created=int(head.created_at or 0))
+def read_start(head: fields.Head) -> events.Start:
+    return events.Start(id=head.id or "", model=head.model or "", created=int(head.created_at or 0))
 
 
-def read_item(kind: str, raw: Raw, place: str, name: str) -> list[Event]:
+def read_item(kind: str, raw: Raw, place: str, name: str) -> list[events.Event]:
     """The events of a complete item; `name` is for a call without an id."""
     if kind == "message":
         content = fields.MESSAGE.read(raw, place).content or ()
         if isinstance(content, str):  # as in requests
-            return whole_block(Text(), content)
+            return events.whole_block(neutral.Text(), content)
         return [event for part in content for event in _read_part(part)]
     if kind == FUNCTION_CALL:
         call = fields.CALL.read(raw, place)
-        return whole_block(read_call(call, name, place), unwrapped(call.arguments or ""))
+        return events.whole_block(read_call(call, name, place), unwrapped(call.arguments or ""))
     if kind == "reasoning":
         item = fields.THOUGHTS.read(raw, place)
         signature = fields.read_signature(item.encrypted_content or "", item.id or "")
-        signed = [] if signature is None else [Sign(signature)]
-        return whole_block(Reasoning(), read_thoughts(item), signed)
-    block = Foreign(kind=kind or "item", omissible=kind in _OMISSIBLE)
+        signed = [] if signature is None else [events.Sign(signature)]
+        return events.whole_block(neutral.Reasoning(), read_thoughts(item), signed)
+    is_routers = ":" in kind  # OpenRouter's own tools: `openrouter:web_search`
+    block = neutral.Foreign(kind=kind or "item", omissible=is_routers or kind in _OMISSIBLE)
     if kind == _IMAGE:
         image = fields.IMAGE_CALL.read(raw, place)
         block.omissible = not image.result  # it has failed
         if image.result:
-            source = Inline(f"image/{image.output_format or 'png'}", image.result)
-            block.substitute = Media(kind="image", source=source)
-    return whole_block(block)
+            source = neutral.Inline(f"image/{image.output_format or 'png'}", image.result)
+            block.substitute = neutral.Media(kind="image", source=source)
+    return events.whole_block(block)
 
 
-def _read_part(part: fields.Part) -> list[Event]:
+def _read_part(part: fields.Part) -> list[events.Event]:
     is_refusal = part.type == "refusal" or (part.text is None and part.refusal is not None)
     if part.text is None and not is_refusal and part.type not in PARTS:
-        raise uncarried(part.type or "part")
-    marks: list[Event] = [Cite(each) for each in fields.read_citations(part.annotations)]
+        raise events.uncarried(part.type or "part")
+    marks: list[events.Event] = [
+        events.Cite(each) for each in fields.read_citations(part.annotations)
+    ]
     if tokens := read_logprobs(part.logprobs):
-        marks.append(Tokens(tokens))
+        marks.append(events.Tokens(tokens))
     if is_refusal:
-        return whole_block(Refusal(), part.refusal or "", marks)
-    return whole_block(Text(), part.text or "", marks)
+        return events.whole_block(neutral.Refusal(), part.refusal or "", marks)
+    return events.whole_block(neutral.Text(), part.text or "", marks)
 
 
 def read_thoughts(item: fields.Thoughts) -> str:
@@ -141,24 +125,26 @@ def _texts(parts: list[fields.TextPart] | None) -> list[str]:
     return [part.text or "" for part in parts or ()]
 
 
-def read_call(call: fields.Call, name: str, place: str) -> ToolCall:
+def read_call(call: fields.Call, name: str, place: str) -> neutral.ToolCall:
     """The call of an item, without its arguments. Raises BrokenAnswer."""
     if not call.name:
-        raise BrokenAnswer("the upstream's answer has a tool call without a name")
-    return ToolCall(id=call.call_id or call.id or call_id(f"{name}:{place}"), name=call.name)
+        raise events.BrokenAnswer("the upstream's answer has a tool call without a name")
+    return neutral.ToolCall(
+        id=call.call_id or call.id or call_id(f"{name}:{place}"), name=call.name
+    )
 
 
-def read_end(response: fields.Response) -> End:
+def read_end(response: fields.Response) -> events.End:
     status = response.status or "completed"
     if status == FAILED or is_error(response.error):
         raise ERRORS.inside({"error": msgspec.json.decode(response.error)})
     if status in _COMPLETED:
-        finish = Finish(stop="end", native=status)
+        finish = events.Finish(stop="end", native=status)
     elif status == "incomplete":
         details = fields.INCOMPLETE_DETAILS.read(response.incomplete_details, "incomplete_details")
         reason = None if details is None else details.reason
         filtered = reason == "content_filter"
-        finish = Finish(stop="filter" if filtered else "length", native=reason or status)
+        finish = events.Finish(stop="filter" if filtered else "length", native=reason or status)
     else:
-        raise BrokenAnswer(f"the upstream's answer ended with the status '{status[:40]}'")
-    return End(finishes={0: finish})
+        raise events.BrokenAnswer(f"the upstream's answer ended with the status '{status[:40]}'")
+    return events.End(finishes={0: finish})

@@ -6,21 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks, place_late
 from engine.translations.neutral.calls import answer_id
-from engine.translations.neutral.content import (
-    NO_SIGNATURE,
-    Block,
-    Citation,
-    Inline,
-    Media,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-    seal,
-)
-from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
@@ -43,25 +32,25 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     logprobs = candidate.logprobs
     blocks = _blocks(candidate, request)
     for block in blocks:
-        items.add(block, logprobs if isinstance(block, Text) else [])
-        logprobs = [] if isinstance(block, Text) else logprobs
+        items.add(block, logprobs if isinstance(block, neutral.Text) else [])
+        logprobs = [] if isinstance(block, neutral.Text) else logprobs
     items.finish()
     if is_cut(candidate.finish) and len(blocks) >= len(candidate.blocks):
         items.cut_last()
     return msgspec.json.encode(ended(head, candidate.finish, items.output, answer.usage))
 
 
-def _blocks(candidate: Candidate, request: ChatRequest) -> list[Block]:
+def _blocks(candidate: Candidate, request: ChatRequest) -> list[neutral.Block]:
     """The blocks; why an answer was filtered is a refusal. A call that was cut off at the limit of
     tokens is left out if its item needs all of its arguments."""
     blocks, finish = candidate.blocks, candidate.finish
     last = blocks[-1] if blocks else None
-    if isinstance(last, ToolCall) and needs_whole(last, request):
+    if isinstance(last, neutral.ToolCall) and needs_whole(last, request):
         blocks = complete_blocks(candidate)
-    return [*blocks, *([Refusal(text=finish.explanation)] if finish.explanation else [])]
+    return [*blocks, *([neutral.Refusal(text=finish.explanation)] if finish.explanation else [])]
 
 
-def is_cut(finish: Finish) -> bool:
+def is_cut(finish: events.Finish) -> bool:
     """Whether an answer ends before the model would have ended it."""
     return finish.stop in _REASONS
 
@@ -83,8 +72,8 @@ class Items:
         self._parts: list[Json] = []
         self._ends_with_item = False
 
-    def add(self, block: Block, logprobs: list[TokenLogprob]) -> None:
-        if isinstance(block, Text | Refusal):
+    def add(self, block: neutral.Block, logprobs: list[events.TokenLogprob]) -> None:
+        if isinstance(block, neutral.Text | neutral.Refusal):
             self._parts.append(write_part(block, logprobs))
             return
         self.finish()
@@ -96,27 +85,27 @@ class Items:
     def finish(self) -> None:
         """Add the message of the parts up to now, if there are any."""
         if self._parts:
-            self.output.append(write_message(self.next_id(Text()), self._parts))
+            self.output.append(write_message(self.next_id(neutral.Text()), self._parts))
             self._parts, self._ends_with_item = [], True
 
     def cut_last(self) -> None:
         if self._ends_with_item:
             self.output[-1] = as_incomplete(self.output[-1])
 
-    def next_id(self, block: Block) -> str:
+    def next_id(self, block: neutral.Block) -> str:
         """The id of the next item, which begins with this block."""
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             prefix = call_prefix(block, self._request)
         else:
             prefix = _PREFIXES.get(type(block), "msg")
         return f"{prefix}_{self._suffix}_{len(self.output)}"
 
 
-_PREFIXES: dict[type[Block], str] = {Reasoning: "rs", Media: "ig"}
+_PREFIXES: dict[type[neutral.Block], str] = {neutral.Reasoning: "rs", neutral.Media: "ig"}
 
 
-def write_part(block: Text | Refusal, logprobs: list[TokenLogprob]) -> Json:
-    if isinstance(block, Refusal):
+def write_part(block: neutral.Text | neutral.Refusal, logprobs: list[events.TokenLogprob]) -> Json:
+    if isinstance(block, neutral.Refusal):
         return {"type": "refusal", "refusal": block.text}
     length = len(block.text)
     return {
@@ -135,21 +124,22 @@ def write_message(item_id: str, parts: list[Json], status: str = "completed") ->
 
 
 def write_item(
-    block: Block, item_id: str, request: ChatRequest, status: str = "completed"
+    block: neutral.Block, item_id: str, request: ChatRequest, status: str = "completed"
 ) -> object:
     """The item of a block that is no part of a message; None for one of another vendor. Raises
     BrokenAnswer, and WrongType for a call whose arguments are no object where they must be one."""
-    if isinstance(block, ToolCall):
+    if isinstance(block, neutral.ToolCall):
         return call_item(block, item_id, status, request)
-    if isinstance(block, Reasoning):
+    if isinstance(block, neutral.Reasoning):
         item: Json = {"id": item_id, "type": "reasoning", "summary": fields.summary_of(block)}
         if block.signature is not None or status != "in_progress":
-            item["encrypted_content"] = seal(block.signature or NO_SIGNATURE, fields.NAME)
+            item["encrypted_content"] = neutral.seal(
+                block.signature or neutral.NO_SIGNATURE, fields.NAME
+            )
         return item
-    if isinstance(block, Media):
-        if block.kind != "image" or not isinstance(block.source, Inline):
-            reason = f"{block.kind} content, which this format cannot carry"
-            raise BrokenAnswer(f"the upstream's answer has {reason}")
+    if isinstance(block, neutral.Media):
+        if block.kind != "image" or not isinstance(block.source, neutral.Inline):
+            raise events.uncarried(block.kind)
         result = None if status == "in_progress" else block.source.data
         members = {"type": "image_generation_call", "status": status, "result": result}
         return {"id": item_id, **members}
@@ -187,7 +177,7 @@ def response_head(identity: str, created: int, model: str, request: ChatRequest)
     }
 
 
-def ended(head: Json, finish: Finish, output: list[object], usage: Usage | None) -> Json:
+def ended(head: Json, finish: events.Finish, output: list[object], usage: Usage | None) -> Json:
     reason = _REASONS.get(finish.stop)
     return {
         **head,
@@ -202,15 +192,15 @@ class CitedTexts:
     """The complete texts of an answer, each with its part and the members that say which it is."""
 
     def __init__(self) -> None:
-        self._texts: list[tuple[Text, Json, Json]] = []
+        self._texts: list[tuple[neutral.Text, Json, Json]] = []
 
-    def add(self, text: Text, part: Json, place: Json) -> Iterator[Json]:
+    def add(self, text: neutral.Text, part: Json, place: Json) -> Iterator[Json]:
         """A text is complete. Returns the members of an event for each of its annotations."""
         self._texts.append((text, part, place))
         for index, annotation in enumerate(part["annotations"]):
             yield {**place, "annotation_index": index, "annotation": annotation}
 
-    def cite(self, citation: Citation) -> Json | None:
+    def cite(self, citation: neutral.Citation) -> Json | None:
         """Add a late citation to its text's part. Returns the members of its event, if any."""
         position = place_late([text for text, _, _ in self._texts], citation)
         if position is None:

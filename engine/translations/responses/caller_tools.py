@@ -12,13 +12,13 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import arguments_object, arguments_text
-from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import FACTOR
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
 from engine.translations.neutral.request_json import ObjectReader, kind_of, present
-from engine.translations.responses.request_shapes import FunctionObject, GroupFunction
+from engine.translations.responses.request_shapes import FunctionObject
 from engine.values.trees import Json
 
 SEARCH = "tool_search"
@@ -41,7 +41,6 @@ _ANY_SCHEMA = Raw(b'{"type":"object"}')
 
 
 _FUNCTION_TOOL = ObjectReader(FunctionObject)
-_GROUP_FUNCTION = ObjectReader(GroupFunction)
 
 
 def read_tools(
@@ -107,7 +106,7 @@ def _read_group(
             tool.raw("type")
             yield _read_text_tool(tool, names, name)
         else:
-            function = _read_function(_GROUP_FUNCTION.read(raw, place, unread), place)
+            function = _read_function(_FUNCTION_TOOL.read(raw, place, unread), place)
             yield _named(function, CallerTool("function", function.name, name), names)
     group.rest()
 
@@ -160,17 +159,17 @@ def text_arguments(text: str) -> str:
     return msgspec.json.encode({"input": text}).decode()
 
 
-def needs_whole(call: ToolCall, request: ChatRequest) -> bool:
+def needs_whole(call: neutral.ToolCall, request: ChatRequest) -> bool:
     """Whether the item of a call can be written only when its arguments are complete."""
     return request.caller_tools.get(call.name, _FUNCTION).kind != "function"
 
 
-def call_prefix(call: ToolCall, request: ChatRequest) -> str:
+def call_prefix(call: neutral.ToolCall, request: ChatRequest) -> str:
     kind = request.caller_tools.get(call.name, _FUNCTION).kind
     return {"custom": "ctc", "tool_search": "tsc"}.get(kind, "fc")
 
 
-def call_item(call: ToolCall, item_id: str, status: str, request: ChatRequest) -> Json:
+def call_item(call: neutral.ToolCall, item_id: str, status: str, request: ChatRequest) -> Json:
     """As the caller expects it. Raises WrongType for arguments that must be an object."""
     tool = request.caller_tools.get(call.name, _FUNCTION)
     complete = status == "completed"
@@ -194,7 +193,7 @@ def call_item(call: ToolCall, item_id: str, status: str, request: ChatRequest) -
     }
 
 
-def call_text(call: ToolCall) -> str:
+def call_text(call: neutral.ToolCall) -> str:
     """All of the arguments where the model has named the text otherwise. Raises WrongType."""
     arguments = Members(arguments_object(call))
     try:

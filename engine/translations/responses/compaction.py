@@ -17,10 +17,10 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.calls import answer_id
-from engine.translations.neutral.content import Block, Text
-from engine.translations.neutral.events import BrokenAnswer, End, Finish, Start
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
 from engine.translations.responses import answer_writer
@@ -53,7 +53,7 @@ _encode = msgspec.json.Encoder().encode
 def ask_for_summary(request: ChatRequest, place: str, line: RequestLine) -> None:
     """Turn a request into one for a summary of its conversation."""
     request.messages.append(
-        Message(role="user", blocks=[Text(text=PROMPT, place=place)], place=place)
+        Message(role="user", blocks=[neutral.Text(text=PROMPT, place=place)], place=place)
     )
     request.tool_choice = ToolChoice(mode="none")
     request.parallel_calls = request.output = request.top_logprobs = None
@@ -96,7 +96,7 @@ def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
     """The answer in one piece: a response whose output is the item, or what `/responses/compact`
     answers. Raises BrokenAnswer without a summary."""
     candidate = answer.candidates[0]
-    texts = [block.text for block in candidate.blocks if isinstance(block, Text)]
+    texts = [block.text for block in candidate.blocks if isinstance(block, neutral.Text)]
     identity = answer_id(PREFIX, answer.id or request.id)
     created = answer.created or request.time
     output = _output("".join(texts), candidate.finish, _item_id(identity), request)
@@ -107,7 +107,7 @@ def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
         return _encode(response)
     if not output:
         reason = response["incomplete_details"]["reason"]
-        raise BrokenAnswer(f"the summary was not completed ({reason})")
+        raise events.BrokenAnswer(f"the summary was not completed ({reason})")
     return _encode(
         {
             "id": identity,
@@ -119,13 +119,15 @@ def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
     )
 
 
-def _output(summary: str, finish: Finish, item_id: str, request: ChatRequest) -> list[object]:
+def _output(
+    summary: str, finish: events.Finish, item_id: str, request: ChatRequest
+) -> list[object]:
     """The item with the sealed summary; none of a summary that was cut. Raises BrokenAnswer if the
     model wrote none."""
     if finish.stop in ("length", "filter"):
         return []
     if not summary.strip():
-        raise BrokenAnswer("the model wrote no summary of the conversation")
+        raise events.BrokenAnswer("the model wrote no summary of the conversation")
     assert request.compaction is not None
     assert request.compaction.seal is not None
     return [_item(item_id, request.compaction.seal(summary))]
@@ -145,13 +147,13 @@ class CompactionWriter(Writer):
 
     _is_text = _has_item = False
 
-    def _start(self, event: Start) -> bytes:
+    def _start(self, event: events.Start) -> bytes:
         output = super()._start(event)
         self._item = _item_id(self._head["id"])
         return output
 
-    def _open(self, block: Block) -> bytes:
-        self._is_text = isinstance(block, Text)
+    def _open(self, block: neutral.Block) -> bytes:
+        self._is_text = isinstance(block, neutral.Text)
         if not self._is_text or self._has_item:
             return b""
         self._has_item = True
@@ -168,8 +170,8 @@ class CompactionWriter(Writer):
         self._is_text = False
         return b""
 
-    def _end(self, event: End) -> bytes:
-        finish = event.finishes.get(0, Finish(stop="end"))
+    def _end(self, event: events.End) -> bytes:
+        finish = event.finishes.get(0, events.Finish(stop="end"))
         output = _output(self._text.decode(), finish, self._item, self._request)
         done = b"".join(self._item_event("done", item) for item in output)
         response = ended(self._head, finish, output, event.usage)

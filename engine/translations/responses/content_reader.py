@@ -8,17 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import (
-    Block,
-    Foreign,
-    Media,
-    Reasoning,
-    Source,
-    Text,
-    ToolCall,
-    ToolResult,
-    UploadedFile,
-)
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import WrongType, read_shape
 from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
 from engine.translations.neutral.request_json import (
@@ -36,22 +26,22 @@ from engine.translations.vendors import openai_content
 _ANNOTATIONS = msgspec.json.Decoder(list[Annotation] | None)
 
 
-def _read_text(part: shapes.TextPart, place: str, unread: list[str]) -> Block:
+def _read_text(part: shapes.TextPart, place: str, unread: list[str]) -> neutral.Block:
     if part.annotations:
         read_shape(_ANNOTATIONS, part.annotations, f"{place}.annotations")  # the vendor's own
-    return Text(text=part.text or "")
+    return neutral.Text(text=part.text or "")
 
 
-def _read_image(part: shapes.ImagePart, place: str, unread: list[str]) -> Block:
+def _read_image(part: shapes.ImagePart, place: str, unread: list[str]) -> neutral.Block:
     if part.image_url is None:
-        source: Source = _uploaded(part.file_id, place)
+        source: neutral.Source = _uploaded(part.file_id, place)
     else:
         source = openai_content.read_url(part.image_url, f"{place}.image_url")
         _note_unused(part, ("file_id",), place, unread)
-    return Media(kind="image", source=source, detail=part.detail or "")
+    return neutral.Media(kind="image", source=source, detail=part.detail or "")
 
 
-def _read_file(part: shapes.FilePart, place: str, unread: list[str]) -> Block:
+def _read_file(part: shapes.FilePart, place: str, unread: list[str]) -> neutral.Block:
     name = part.filename or ""
     if part.file_url is not None:
         source = openai_content.read_url(part.file_url, f"{place}.file_url")
@@ -61,7 +51,7 @@ def _read_file(part: shapes.FilePart, place: str, unread: list[str]) -> Block:
         _note_unused(part, ("file_id",), place, unread)
     else:
         source = _uploaded(part.file_id, place)
-    return Media(kind="document", source=source, name=name)
+    return neutral.Media(kind="document", source=source, name=name)
 
 
 def _note_unused(part: JsonObject, names: tuple[str, ...], place: str, unread: list[str]) -> None:
@@ -69,9 +59,9 @@ def _note_unused(part: JsonObject, names: tuple[str, ...], place: str, unread: l
     unread.extend(f"{place}.{name}" for name in names if getattr(part, name) is not None)
 
 
-def _uploaded(file_id: str | None, place: str) -> UploadedFile:
+def _uploaded(file_id: str | None, place: str) -> neutral.UploadedFile:
     openai_content.required(file_id, f"{place}.file_id")
-    return UploadedFile()
+    return neutral.UploadedFile()
 
 
 read_content = content_reader(
@@ -84,7 +74,9 @@ read_content = content_reader(
         shapes.ImagePart: _read_image,
         shapes.FilePart: _read_file,
         openai_content.AudioPart: openai_content.read_audio,
-        UnknownObject: lambda part, place, unread: Foreign(kind=f"content.{part.kind or ''}"),
+        UnknownObject: lambda part, place, unread: neutral.Foreign(
+            kind=f"content.{part.kind or ''}"
+        ),
     }
 )
 
@@ -140,7 +132,8 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
     if kind in _STORED:
         request.missing_turns.append(MissingTurns(place, _STORED[kind]))
     substitute = _substitute(kind, raw, place, request)
-    block = Foreign(kind=kind, substitute=substitute, place=place)
+    omissible = kind == "web_search_call"
+    block = neutral.Foreign(kind=kind, substitute=substitute, omissible=omissible, place=place)
     role = "assistant" if kind.endswith("_call") or kind in _MODELS else "user"
     return Message(role=role, blocks=[block], place=place)
 
@@ -154,8 +147,8 @@ def _message(item: shapes.MessageItem, place: str, unread: list[str]) -> Message
     )
 
 
-def _call(item: shapes.CallItem, place: str, unread: list[str]) -> ToolCall:
-    return ToolCall(
+def _call(item: shapes.CallItem, place: str, unread: list[str]) -> neutral.ToolCall:
+    return neutral.ToolCall(
         id=openai_content.required(item.call_id, f"{place}.call_id"),
         name=openai_content.required(item.name, f"{place}.name"),
         arguments=item.arguments or "",
@@ -163,7 +156,7 @@ def _call(item: shapes.CallItem, place: str, unread: list[str]) -> ToolCall:
     )
 
 
-def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> Block | None:
+def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> neutral.Block | None:
     """The block that tells another vendor's model the same as an item of this language alone."""
     unread = request.unread
     if kind in _CALLS:
@@ -182,7 +175,7 @@ def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> Block 
     return None
 
 
-def _search_call(raw: Raw, place: str, unread: list[str]) -> ToolCall | None:
+def _search_call(raw: Raw, place: str, unread: list[str]) -> neutral.ToolCall | None:
     """A search of the caller's; None for one that the vendor runs."""
     places: list[str] = []
     item = _SEARCH_CALL.read(raw, place, places)
@@ -191,10 +184,10 @@ def _search_call(raw: Raw, place: str, unread: list[str]) -> ToolCall | None:
     unread += places
     arguments = bytes(item.arguments or b"{}").decode()
     call_id = openai_content.required(item.call_id, f"{place}.call_id")
-    return ToolCall(id=call_id, name=caller_tools.SEARCH, arguments=arguments, place=place)
+    return neutral.ToolCall(id=call_id, name=caller_tools.SEARCH, arguments=arguments, place=place)
 
 
-def _search_result(raw: Raw, place: str, request: ChatRequest) -> ToolResult | None:
+def _search_result(raw: Raw, place: str, request: ChatRequest) -> neutral.ToolResult | None:
     places: list[str] = []
     item = _SEARCH_RESULT.read(raw, place, places)
     if item.execution != _CLIENT:
@@ -203,24 +196,24 @@ def _search_result(raw: Raw, place: str, request: ChatRequest) -> ToolResult | N
     tools = caller_tools.read_tools(item.tools, f"{place}.tools", request)
     request.loaded_tools += tools
     result = _result(item, place, request.unread)
-    result.content = [Text(text=caller_tools.names_of(tools), place=place)]
+    result.content = [neutral.Text(text=caller_tools.names_of(tools), place=place)]
     return result
 
 
-def _result(item: shapes.ResultItem, place: str, unread: list[str]) -> ToolResult:
-    return ToolResult(
+def _result(item: shapes.ResultItem, place: str, unread: list[str]) -> neutral.ToolResult:
+    return neutral.ToolResult(
         id=openai_content.required(item.call_id, f"{place}.call_id"),
         content=read_content(item.output, f"{place}.output", unread),
         place=place,
     )
 
 
-def _reasoning(item: shapes.ReasoningItem, place: str, unread: list[str]) -> Block:
+def _reasoning(item: shapes.ReasoningItem, place: str, unread: list[str]) -> neutral.Block:
     summary, content = (
         _texts(raw, f"{place}.{name}")
         for name, raw in (("summary", item.summary), ("content", item.content))
     )
-    return Reasoning(
+    return neutral.Reasoning(
         text=thoughts(summary, content),
         signature=read_signature(item.encrypted_content or "", item.id or ""),
         place=place,
@@ -232,7 +225,9 @@ def _texts(raw: Raw, place: str) -> list[str]:
     return [piece.text or "" for piece in pieces or ()]
 
 
-_ITEMS: dict[str, tuple[Role, ObjectReader[Any], Callable[[Any, str, list[str]], Block]]] = {
+_ITEMS: dict[
+    str, tuple[Role, ObjectReader[Any], Callable[[Any, str, list[str]], neutral.Block]]
+] = {
     "function_call": ("assistant", _CALL, _call),
     "function_call_output": ("user", _RESULT, _result),
     "reasoning": ("assistant", _REASONING, _reasoning),

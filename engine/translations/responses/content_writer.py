@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, call_id
-from engine.translations.neutral.content import (
-    Block,
-    Inline,
-    Media,
-    PlainText,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-    ToolResult,
-    is_mark,
-)
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
@@ -25,7 +14,7 @@ from engine.values.trees import Json
 
 _TEXT = {"type", "text"}
 
-_PARTS = (Text, Refusal, Media)
+_PARTS = (neutral.Text, neutral.Refusal, neutral.Media)
 
 
 class ItemWriter:
@@ -74,67 +63,67 @@ class ItemWriter:
         members = {"type": "message", "id": item_id, "status": "completed"}
         return [{**members, "role": "assistant", "content": parts}]
 
-    def _item(self, block: Block) -> Json | None:
+    def _item(self, block: neutral.Block) -> Json | None:
         """A block that is an item; None for one that cannot be said."""
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             return {
                 "type": "function_call",
                 "call_id": call_id(block.id),
                 "name": self._names.legal(block.name),
                 "arguments": block.arguments or "{}",
             }
-        if isinstance(block, ToolResult):
+        if isinstance(block, neutral.ToolResult):
             return {
                 "type": "function_call_output",
                 "call_id": call_id(block.id),
                 "output": self._output(block),
             }
-        if isinstance(block, Reasoning):
+        if isinstance(block, neutral.Reasoning):
             return self._reasoning(block)
         self._lose(block)
         return None
 
-    def _reasoning(self, block: Reasoning) -> Json | None:
+    def _reasoning(self, block: neutral.Reasoning) -> Json | None:
         signature = block.signature
         if signature is None or signature.language != NAME:
-            if not is_mark(block):
+            if not neutral.is_mark(block):
                 self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
             return None
         members = signed_members(signature)
         return {"type": "reasoning", "summary": summary_of(block), **members}
 
-    def _output(self, block: ToolResult) -> object:
+    def _output(self, block: neutral.ToolResult) -> object:
         parts = [part for each in block.content if (part := self._part(each, "user")) is not None]
         if block.is_error:
             parts.insert(0, {"type": "input_text", "text": "Error: "})
         texts = [part["text"] for part in parts if part.keys() == _TEXT]
         return "".join(texts) if len(texts) == len(parts) else parts
 
-    def _part(self, block: Block, role: str) -> Json | None:
+    def _part(self, block: neutral.Block, role: str) -> Json | None:
         """One part; None for a block without content and for one that cannot be said."""
         is_answer = role == "assistant"
-        if isinstance(block, Text):
+        if isinstance(block, neutral.Text):
             if not block.text:
                 return None
             if is_answer:
                 return {"type": "output_text", "text": block.text, "annotations": []}
             return {"type": "input_text", "text": block.text}
-        if isinstance(block, Refusal):
+        if isinstance(block, neutral.Refusal):
             return {"type": "refusal", "refusal": block.text}
-        if isinstance(block, Media) and not is_answer:
+        if isinstance(block, neutral.Media) and not is_answer:
             return self._media(block)
         self._lose(block)
         return None
 
-    def _media(self, block: Media) -> Json | None:
+    def _media(self, block: neutral.Media) -> Json | None:
         source = block.source
-        if isinstance(source, PlainText):
+        if isinstance(source, neutral.PlainText):
             return {"type": "input_text", "text": source.text}
         if block.kind == "image" and is_sendable(source):
             image = {"detail": block.detail or "auto", "image_url": write_url(source)}
             return {"type": "input_image", **image}
         if block.kind == "document" and is_sendable(source):
-            is_inline = isinstance(source, Inline)
+            is_inline = isinstance(source, neutral.Inline)
             name = block.name or ("document" if is_inline else "")
             file = {"filename": name} if name else {}
             file["file_data" if is_inline else "file_url"] = write_url(source)
@@ -142,5 +131,5 @@ class ItemWriter:
         self._lose(block)
         return None
 
-    def _lose(self, block: Block) -> None:
-        self._losses.add(block.place, why_not(block))
+    def _lose(self, block: neutral.Block) -> None:
+        self._losses.add_block(block, why_not(block))

@@ -6,19 +6,9 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Raw
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import MAX_ARGUMENTS
-from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    Cite,
-    Close,
-    Delta,
-    Event,
-    Open,
-    Sign,
-    Tokens,
-    uncarried,
-)
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.open_parts import Part
 from engine.translations.responses import answer_fields as fields
@@ -34,7 +24,7 @@ class OpenItem(Part):
 
     kind = ""
     opened = False
-    _block: Block | None = None
+    _block: neutral.Block | None = None
     _has_text = _had_text = False
     """Whether the open block, and the part of a summary before, has had any."""
 
@@ -50,7 +40,7 @@ class OpenItem(Part):
         super().__init__(name)
         self._pieces: list[str] = []
 
-    def added(self, data: bytes) -> Iterable[Event]:
+    def added(self, data: bytes) -> Iterable[events.Event]:
         raw = fields.DETAIL_EVENT.read(data).item
         kind = self.kind = "" if raw == NULL else answer_reader.item_kind(raw, _ITEM)
         if kind == answer_reader.FUNCTION_CALL:
@@ -61,97 +51,99 @@ class OpenItem(Part):
                 return ()
             return self._open(answer_reader.read_call(call, self._name, _ITEM))
         if kind == "reasoning":
-            return self._open(Reasoning())
+            return self._open(neutral.Reasoning())
         return ()
 
-    def part_added(self, data: bytes) -> Iterable[Event]:
+    def part_added(self, data: bytes) -> Iterable[events.Event]:
         part = fields.KIND.read(fields.DETAIL_EVENT.read(data).part, _PART)
         kind = "" if part is None else part.type
         if kind in ("output_text", "refusal"):
             self.kind = self.kind or "message"
-            return self._open(Refusal() if kind == "refusal" else Text())
+            return self._open(neutral.Refusal() if kind == "refusal" else neutral.Text())
         return ()
 
-    def _open(self, block: Block) -> tuple[Event]:
+    def _open(self, block: neutral.Block) -> tuple[events.Event]:
         self._block, self.opened = block, True
         self._parts += 1
         self._has_text, self._had_text, self._cited = False, False, 0
-        return (Open(block),)
+        return (events.Open(block),)
 
-    def delta(self, event: fields.TextDelta, block_type: type[Block]) -> Iterable[Event]:
-        events: list[Event] = []
+    def delta(
+        self, event: fields.TextDelta, block_type: type[neutral.Block]
+    ) -> Iterable[events.Event]:
+        output: list[events.Event] = []
         if not isinstance(self._block, block_type):
-            if self._is_unnamed and block_type is ToolCall:
+            if self._is_unnamed and block_type is neutral.ToolCall:
                 self._pieces.append(event.delta or "")
                 self._size += len(event.delta or "")
                 if self._size > MAX_ARGUMENTS:
                     bound = f"over {MAX_ARGUMENTS} bytes that must be buffered"
-                    raise BrokenAnswer(f"the upstream's answer has {bound}")
-                return events
-            if self._block is not None or block_type not in (Text, Refusal):
-                raise BrokenAnswer("the upstream's answer has text outside of its item")
+                    raise events.BrokenAnswer(f"the upstream's answer has {bound}")
+                return output
+            if self._block is not None or block_type not in (neutral.Text, neutral.Refusal):
+                raise events.BrokenAnswer("the upstream's answer has text outside of its item")
             self.kind = self.kind or "message"
-            events += self._open(block_type())
+            output += self._open(block_type())
         if event.delta:
             self._has_text = True
-            events.append(Delta(event.delta))
+            output.append(events.Delta(event.delta))
         if event.logprobs:
-            events.append(Tokens(read_logprobs(event.logprobs)))
-        return events
+            output.append(events.Tokens(read_logprobs(event.logprobs)))
+        return output
 
-    def summary_added(self, data: bytes) -> Iterable[Event]:
+    def summary_added(self, data: bytes) -> Iterable[events.Event]:
         """A part of a summary begins: a paragraph."""
-        is_open = isinstance(self._block, Reasoning)
+        is_open = isinstance(self._block, neutral.Reasoning)
         if is_open and (fields.DETAIL_EVENT.read(data).summary_index or 0) > 0:
             self._had_text, self._has_text = self._has_text or self._had_text, False
-            return (Delta("\n\n"),)
+            return (events.Delta("\n\n"),)
         return ()
 
-    def text_done(self, data: bytes) -> Iterable[Event]:
+    def text_done(self, data: bytes) -> Iterable[events.Event]:
         """The text of a part, or the arguments of a call, are complete."""
         done = fields.DONE_PART.read(data) or fields.DonePart()
-        text, begun = done.text or done.refusal or done.arguments or "", tuple[Event, ...]()
+        text, begun = done.text or done.refusal or done.arguments or "", tuple[events.Event, ...]()
         if self._block is None:
             if self.opened or done.arguments or not text:
                 return ()  # its part is done
-            begun = self._open(Refusal() if done.refusal else Text())
+            begun = self._open(neutral.Refusal() if done.refusal else neutral.Text())
         missing = self._missing(text)
         self._has_text = self._has_text or bool(missing)
         return [*begun, *missing]
 
-    def annotation(self, data: bytes) -> Iterable[Event]:
+    def annotation(self, data: bytes) -> Iterable[events.Event]:
         annotation = fields.DETAIL_EVENT.read(data).annotation
         if annotation is None or annotation.type != "url_citation":
             return ()
-        if not isinstance(self._block, Text):
+        if not isinstance(self._block, neutral.Text):
             return ()
         self._cited += 1
-        return (Cite(read_citation(annotation)),)
+        return (events.Cite(read_citation(annotation)),)
 
-    def part_done(self, data: bytes) -> Iterable[Event]:
+    def part_done(self, data: bytes) -> Iterable[events.Event]:
         """A part of the item is complete. Raises BrokenAnswer for one of a kind not known here."""
         raw = fields.DETAIL_EVENT.read(data).part
-        if not isinstance(self._block, Text | Refusal):
+        if not isinstance(self._block, neutral.Text | neutral.Refusal):
             kind = fields.KIND.read(raw, _PART)
             if kind is not None and kind.type not in answer_reader.PARTS:
-                raise uncarried(kind.type or "part")
+                raise events.uncarried(kind.type or "part")
             return ()
         part = fields.DONE_PART.read(raw, _PART) or fields.DonePart()
-        if isinstance(self._block, Refusal):
+        if isinstance(self._block, neutral.Refusal):
             return [*self._missing(part.refusal or ""), *self._close()]
         cites = self._missing_citations(part.annotations)
         return [*self._missing(part.text or ""), *cites, *self._close()]
 
-    def _missing_citations(self, annotations: Raw) -> list[Event]:
+    def _missing_citations(self, annotations: Raw) -> list[events.Event]:
         """The citations of the open text that did not come in events of their own."""
         if bytes(annotations)[:1] != b"[":
             return []
         citations = fields.read_citations(
             fields.ANNOTATIONS.read(annotations, f"{_PART}.annotations")
         )
-        return [Cite(each) for each in citations[self._cited :]]
+        return [events.Cite(each) for each in citations[self._cited :]]
 
-    def done(self, data: bytes) -> Iterable[Event]:
+    def done(self, data: bytes) -> Iterable[events.Event]:
         raw = fields.DETAIL_EVENT.read(data).item
         if raw == NULL:
             return ()
@@ -159,48 +151,48 @@ class OpenItem(Part):
         self.kind = self.kind or answer_reader.item_kind(raw, _ITEM)
         return self.rest(raw)
 
-    def rest(self, raw: Raw) -> Iterable[Event]:
+    def rest(self, raw: Raw) -> Iterable[events.Event]:
         """What has not come of the whole item."""
         if not self.opened:
-            events = answer_reader.read_item(self.kind, raw, _ITEM, self._name)
-            if self._pieces and not any(isinstance(each, Delta) for each in events):
-                events.insert(1, Delta("".join(self._pieces)))
+            output = answer_reader.read_item(self.kind, raw, _ITEM, self._name)
+            if self._pieces and not any(isinstance(each, events.Delta) for each in output):
+                output.insert(1, events.Delta("".join(self._pieces)))
             self._is_unnamed = False
-            return events
+            return output
         if answer_reader.item_kind(raw, _ITEM) != self.kind:
             return self.end()
-        if isinstance(self._block, Reasoning):
+        if isinstance(self._block, neutral.Reasoning):
             item = fields.THOUGHTS.read(raw, _ITEM)
             signature = fields.read_signature(item.encrypted_content or "", item.id or "")
-            signed = () if signature is None else (Sign(signature),)
+            signed = () if signature is None else (events.Sign(signature),)
             missing = () if self._had_text else self._missing(answer_reader.read_thoughts(item))
             return [*missing, *signed, *self._close()]
-        if isinstance(self._block, ToolCall):
+        if isinstance(self._block, neutral.ToolCall):
             self._arguments = fields.CALL.read(raw, _ITEM).arguments or self._arguments
-        if isinstance(self._block, Text | Refusal) and not self._has_text:
-            events = answer_reader.read_item(self.kind, raw, _ITEM, self._name)
-            opens = [at for at, event in enumerate(events) if isinstance(event, Open)]
+        if isinstance(self._block, neutral.Text | neutral.Refusal) and not self._has_text:
+            output = answer_reader.read_item(self.kind, raw, _ITEM, self._name)
+            opens = [at for at, event in enumerate(output) if isinstance(event, events.Open)]
             if len(opens) >= self._parts:
                 self._block = None
-                return events[opens[self._parts - 1] + 1 :]
+                return output[opens[self._parts - 1] + 1 :]
         return self.end()
 
-    def end(self) -> Iterable[Event]:
+    def end(self) -> Iterable[events.Event]:
         """The end of an item that is not done. Raises BrokenAnswer for a call without a name."""
         if self._is_unnamed:
-            raise BrokenAnswer("the upstream's answer has a tool call without a name")
+            raise events.BrokenAnswer("the upstream's answer has a tool call without a name")
         return () if self._block is None else [*self._missing(self._arguments), *self._close()]
 
-    def _missing(self, text: str) -> tuple[Event, ...]:
+    def _missing(self, text: str) -> tuple[events.Event, ...]:
         """The text of the open block, if it did not come in deltas."""
-        return (Delta(text),) if text and not self._has_text else ()
+        return (events.Delta(text),) if text and not self._has_text else ()
 
-    def _close(self) -> tuple[Event]:
+    def _close(self) -> tuple[events.Event]:
         self._block = None
-        return (Close(),)
+        return (events.Close(),)
 
 
-ITEM_READERS: dict[str, Callable[[OpenItem, bytes], Iterable[Event]]] = {
+ITEM_READERS: dict[str, Callable[[OpenItem, bytes], Iterable[events.Event]]] = {
     "response.output_item.added": OpenItem.added,
     "response.content_part.added": OpenItem.part_added,
     "response.reasoning_summary_part.added": OpenItem.summary_added,

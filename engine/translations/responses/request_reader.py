@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.content import Changes, Foreign, Text, is_sealed, objects
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Thinking
@@ -22,11 +22,7 @@ from engine.translations.responses.caller_tools import read_tools
 from engine.translations.responses.compaction import TRIGGER, ask_for_summary, retained_items
 from engine.translations.responses.content_reader import read_item
 from engine.translations.responses.request_shapes import RequestObject
-from engine.translations.vendors.openai_request_fields import (
-    other_members,
-    read_format,
-    read_tool_choice,
-)
+from engine.translations.vendors import openai_request_fields as openai_fields
 
 _HARMLESS = {
     "store": (b"false",),
@@ -82,9 +78,9 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     )
     request.messages = _messages(members, request)
     if members.instructions is not None:
-        request.system = [Text(text=members.instructions, place="instructions")]
+        request.system = [neutral.Text(text=members.instructions, place="instructions")]
     request.tools = read_tools(members.tools, "tools", request)
-    read_tool_choice(members.tool_choice, request)
+    openai_fields.read_tool_choice(members.tool_choice, request)
     if members.text:
         _read_text(members.text, request)
     if members.reasoning:
@@ -106,14 +102,14 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
 def _take_trigger(messages: list[Message]) -> str:
     """Remove the last item if it asks for a summary; its place, "" for another one."""
     last = messages[-1].blocks[0] if messages and messages[-1].blocks else None
-    if not isinstance(last, Foreign) or last.kind != TRIGGER:
+    if not isinstance(last, neutral.Foreign) or last.kind != TRIGGER:
         return ""
     return messages.pop().place
 
 
 def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
     if isinstance(members.input, str):
-        text = Text(text=members.input, place="input")
+        text = neutral.Text(text=members.input, place="input")
         return [Message(role="user", blocks=[text], place="input")]
     return [
         read_item(raw, f"input[{index}]", request) for index, raw in enumerate(members.input or ())
@@ -121,7 +117,7 @@ def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
 
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
-    others = other_members(members, _HARMLESS)
+    others = openai_fields.other_members(members, _HARMLESS)
     if not others:
         return
     request.unread.extend(others)
@@ -138,7 +134,7 @@ def _read_text(raw: Raw, request: ChatRequest) -> None:
     request.verbosity = text.text("verbosity") or ""
     form = text.members("format")
     if form is not None:
-        read_format(form, request)
+        openai_fields.read_format(form, request)
     text.rest()
 
 
@@ -167,9 +163,9 @@ def _read_include(raw: Raw, request: ChatRequest) -> None:
     request.unread.extend(name for each in include if each not in _COMMON_INCLUDES)
 
 
-def without_seals(request: object) -> Changes:
+def without_seals(request: object) -> neutral.Changes:
     return {
         ("input", index): None
-        for index, item in objects(request, "input")
-        if is_sealed(item.get("encrypted_content"))
+        for index, item in neutral.objects(request, "input")
+        if neutral.is_sealed(item.get("encrypted_content"))
     }

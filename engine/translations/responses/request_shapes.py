@@ -124,16 +124,13 @@ class ReasoningItem(JsonObject):
 
 
 class FunctionObject(JsonObject):
+    """The declaration of a function; loading it later changes no answer."""
+
     type: Raw = Raw()
     name: str | None = None
     description: str | None = None
     parameters: Raw = Raw()
     strict: bool | None = None
-
-
-class GroupFunction(FunctionObject):
-    """The declaration of a function in a group; loading it later changes no answer."""
-
     defer_loading: Raw = Raw()
 
 

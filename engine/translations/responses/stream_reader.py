@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
-from engine.translations.neutral.events import BrokenAnswer, Event
-from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import OpenParts
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses import answer_reader
@@ -24,12 +24,13 @@ from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenIte
 from engine.translations.vendors.openai_content import ERRORS
 
 _read_event, _read_delta = fields.STREAM_EVENT.read, fields.TEXT_DELTA.read
-_DELTAS: dict[str, type[Block]] = {
-    "response.output_text.delta": Text,
-    "response.refusal.delta": Refusal,
-    "response.function_call_arguments.delta": ToolCall,
-    "response.reasoning_summary_text.delta": Reasoning,
-    "response.reasoning_text.delta": Reasoning,
+_ADDED, _DONE = "response.output_item.added", "response.output_item.done"
+_DELTAS: dict[str, type[neutral.Block]] = {
+    "response.output_text.delta": neutral.Text,
+    "response.refusal.delta": neutral.Refusal,
+    "response.function_call_arguments.delta": neutral.ToolCall,
+    "response.reasoning_summary_text.delta": neutral.Reasoning,
+    "response.reasoning_text.delta": neutral.Reasoning,
 }
 
 
@@ -41,8 +42,11 @@ class Reader:
         kinds: Counter[str] = Counter()
         self._items = OpenParts(OpenItem, lambda item: kinds.update((item.kind,)))
         self._kinds = kinds
+        self._indexes: dict[str, int] = {}
+        """Those of the items that were added, by their ids."""
+        self._added = 0
 
-    def read(self, data: bytes) -> Iterable[Event]:
+    def read(self, data: bytes) -> Iterable[events.Event]:
         """The neutral events of one event; events that repeat what came before are passed over."""
         if self._ended:
             return ()
@@ -57,44 +61,71 @@ class Reader:
             delta = _read_delta(data)
             if event.output_index == items.index and items.current is not None:  # nearly always
                 return items.current.delta(delta, block_type)
-            item = items.at(event.output_index)
+            item = items.at(self._index(event, data))
             return self._behind_start(items.in_order(item, item.delta(delta, block_type)), data)
         if (read := ITEM_READERS.get(kind)) is not None:
-            if kind in LATER and event.output_index not in items:
+            index, is_new = self._index(event, data), kind == _ADDED
+            is_open = index in items or (index is None and items.current is not None)
+            if not (is_open or is_new) and (kind in LATER or index != event.output_index):
                 return ()  # its item is done
-            item = items.at(event.output_index)
-            return self._behind_start(items.in_order(item, read(item, data)), data)
-        if kind == "error":
+            ended = self._end_text() if is_new and event.output_index is None else ()
+            item = items.at(index)
+            return self._behind_start([*ended, *items.in_order(item, read(item, data))], data)
+        if kind in ("error", "response.error"):
             raise ERRORS.inside(msgspec.json.decode(data))
         if not kind.startswith("response."):
             ERRORS.refuse(data)
         reader = _READERS.get(kind)
         return () if reader is None else reader(self, data)
 
-    def end(self) -> Iterable[Event]:
+    def _index(self, event: fields.StreamEvent, data: bytes) -> int | None:
+        """The index of an event's item. Where events have none, the item's id says it, and one that
+        is added has the next (llama.cpp). None for the open item."""
+        index, ids = event.output_index, [event.item_id]
+        if event.type in (_ADDED, _DONE):
+            raw = fields.DETAIL_EVENT.read(data).item
+            item = fields.Call() if raw == NULL else fields.CALL.read(raw, "item")
+            ids = [item.id, item.call_id]
+        if event.type == _ADDED:
+            index = self._added if index is None else index
+            self._added = index + 1
+            self._indexes.update((each, index) for each in ids if each)
+        if index is not None:
+            return index
+        return next((self._indexes[each] for each in ids if each in self._indexes), None)
+
+    def _end_text(self) -> Iterable[events.Event]:
+        """The end of an open item that another one follows: only calls go on behind that."""
+        item = self._items.current
+        if item is None or item.kind == answer_reader.FUNCTION_CALL:
+            return ()
+        item.is_done = True
+        return self._items.in_order(item, item.end())
+
+    def end(self) -> Iterable[events.Event]:
         """Nothing: the End came with the vendor's last event. Raises BrokenAnswer without it."""
         if not self._ended:
-            raise BrokenAnswer("the upstream's answer ended without its last event")
+            raise events.BrokenAnswer("the upstream's answer ended without its last event")
         return ()
 
-    def _start(self, data: bytes) -> Iterable[Event]:
+    def _start(self, data: bytes) -> Iterable[events.Event]:
         if self._started:
             return ()
         self._started, head = True, fields.HEAD_EVENT.read(data).response or fields.Head()
         self._items.name = name_of_answer(head.id, data)
         return (answer_reader.read_start(head),)
 
-    def _behind_start(self, events: Iterable[Event], data: bytes) -> Iterable[Event]:
-        return events if self._started else (*self._start(data), *events)
+    def _behind_start(self, rest: Iterable[events.Event], data: bytes) -> Iterable[events.Event]:
+        return rest if self._started else (*self._start(data), *rest)
 
-    def _end(self, data: bytes) -> Iterator[Event]:
+    def _end(self, data: bytes) -> Iterator[events.Event]:
         response = fields.END_EVENT.read(data).response
         if response is None:
             raise WrongType("response", "an object")
         output = response.output or ()
         yield from self._start(data)
 
-        def last(index: int, item: OpenItem) -> Iterable[Event]:
+        def last(index: int, item: OpenItem) -> Iterable[events.Event]:
             return item.rest(output[index]) if index < len(output) else item.end()
 
         yield from self._items.end(last)
@@ -103,7 +134,7 @@ class Reader:
         self._ended = True
         yield end
 
-    def _missing(self, response: fields.Response) -> Iterator[Event]:
+    def _missing(self, response: fields.Response) -> Iterator[events.Event]:
         """The items of the last event that did not come: all if none came, else the calls behind
         those that came, and the messages if there was no text. Some servers stream texts alone."""
         came = +self._kinds
@@ -117,7 +148,7 @@ class Reader:
                 yield from answer_reader.read_item(kind, raw, place, self._items.name)
 
 
-_READERS: dict[str, Callable[[Reader, bytes], Iterable[Event]]] = {
+_READERS: dict[str, Callable[[Reader, bytes], Iterable[events.Event]]] = {
     "response.created": Reader._start,
     "response.queued": Reader._start,
     "response.in_progress": Reader._start,

@@ -9,25 +9,9 @@ from typing import Any
 
 import msgspec
 
+from engine.translations.neutral import content as neutral
+from engine.translations.neutral import events
 from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
-from engine.translations.neutral.content import (
-    Block,
-    Citation,
-    Reasoning,
-    Refusal,
-    Signature,
-    Text,
-    ToolCall,
-)
-from engine.translations.neutral.events import (
-    BrokenAnswer,
-    End,
-    Finish,
-    FirstCandidateWriter,
-    Start,
-    TokenLogprob,
-    Tokens,
-)
 from engine.translations.neutral.json_members import WrongType, on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_writer
@@ -48,7 +32,7 @@ _ITEM_SIZE = 200
 """What an item, a citation or a token counts beside its text."""
 
 
-class Writer(FirstCandidateWriter):
+class Writer(events.FirstCandidateWriter):
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
         self._sequence = 0
@@ -59,16 +43,16 @@ class Writer(FirstCandidateWriter):
         self._ended_item: Any = None
         """The item that ended last, unless a message: whether it is complete, what follows says."""
         self._wrong_arguments: WrongType | None = None
-        self._block: Block | None = None
+        self._block: neutral.Block | None = None
         self._text = bytearray()  # a list of pieces takes ten times as much
         self._part: Json = {}
         """The members that say which part is open; `_part_members` is their text."""
         self._part_members = b""
-        self._logprobs: list[TokenLogprob] = []
+        self._logprobs: list[events.TokenLogprob] = []
         self._texts = answer_writer.CitedTexts()
         self._size = 0
 
-    def _start(self, event: Start) -> bytes:
+    def _start(self, event: events.Start) -> bytes:
         request = self._request
         identity = answer_id(PREFIX, event.id or request.id)
         created = event.created or request.time
@@ -81,20 +65,20 @@ class Writer(FirstCandidateWriter):
             for kind in ("created", "in_progress")
         )
 
-    def _open(self, block: Block) -> bytes:
+    def _open(self, block: neutral.Block) -> bytes:
         self._block, self._text = block, bytearray()
         self._logprobs = []
         self._grow(_ITEM_SIZE)
         if self._wrong_arguments is not None:
             raise self._wrong_arguments
-        if isinstance(block, Text | Refusal):
+        if isinstance(block, neutral.Text | neutral.Refusal):
             return self._open_part(block)
         output = self._end_item()
         self._item = self._items.next_id(block)
         item = answer_writer.write_item(block, self._item, self._request, "in_progress")
         return output if item is None else output + self._item_event("added", item)
 
-    def _open_part(self, block: Text | Refusal) -> bytes:
+    def _open_part(self, block: neutral.Text | neutral.Refusal) -> bytes:
         output = b""
         if self._message is None:
             output = self._end_item()
@@ -119,28 +103,28 @@ class Writer(FirstCandidateWriter):
         self._text += text.encode()
         self._grow(len(text))
         block = self._block
-        if isinstance(block, Text):  # nearly every delta
+        if isinstance(block, neutral.Text):  # nearly every delta
             self._sequence += 1
             return _TEXT_DELTA % (self._sequence - 1, self._part_members, _encode(text))
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             if needs_whole(block, self._request):
                 return b""
             if is_first and text.isspace():  # it may be all, and stand for `{}`
                 self._text.clear()
                 return b""
             return self._in_item("response.function_call_arguments.delta", {"delta": text})
-        if isinstance(block, Reasoning):
+        if isinstance(block, neutral.Reasoning):
             begin = self._summary("part.added", {"part": _summary("")}) if is_first else b""
             return begin + self._summary("text.delta", {"delta": text})
         return self._in_part("response.refusal.delta", {"delta": text})
 
-    def _sign(self, signature: Signature) -> bytes:
-        if isinstance(self._block, Reasoning):
+    def _sign(self, signature: neutral.Signature) -> bytes:
+        if isinstance(self._block, neutral.Reasoning):
             self._block.signature = signature
             self._grow(len(signature.value))
         return b""
 
-    def _cite(self, citation: Citation, late: bool) -> bytes:
+    def _cite(self, citation: neutral.Citation, late: bool) -> bytes:
         """Keep a citation until its text is complete, whose length says its place."""
         block = self._block
         if not citation.url:
@@ -149,13 +133,13 @@ class Writer(FirstCandidateWriter):
         if late:
             members = self._texts.cite(citation)
             return b"" if members is None else self._event(_ANNOTATION, members)
-        if isinstance(block, Text):
+        if isinstance(block, neutral.Text):
             block.citations.append(citation)
         return b""
 
-    def _tokens(self, event: Tokens) -> bytes:
+    def _tokens(self, event: events.Tokens) -> bytes:
         """The log probabilities of text that was written before."""
-        if not isinstance(self._block, Text):
+        if not isinstance(self._block, neutral.Text):
             return b""
         self._logprobs += event.logprobs
         self._grow(_ITEM_SIZE * sum(1 + len(each.top) for each in event.logprobs))
@@ -167,11 +151,11 @@ class Writer(FirstCandidateWriter):
         self._block = None
         if block is None:
             return b""
-        if isinstance(block, Text | Refusal):
+        if isinstance(block, neutral.Text | neutral.Refusal):
             block.text = text
             return self._close_part(block)
         output = b""
-        if isinstance(block, ToolCall):
+        if isinstance(block, neutral.ToolCall):
             block.arguments = text or "{}"
             try:
                 self._ended_item = answer_writer.write_item(block, self._item, self._request)
@@ -179,7 +163,7 @@ class Writer(FirstCandidateWriter):
                 self._wrong_arguments = error
                 return b""
             return self._call_done(self._ended_item, whole=not text)
-        if isinstance(block, Reasoning):
+        if isinstance(block, neutral.Reasoning):
             block.text = text
             if text:
                 output = self._summary("text.done", {"text": text})
@@ -200,9 +184,9 @@ class Writer(FirstCandidateWriter):
         more = {"name": item["name"]} if name == "arguments" else {}
         return output + self._in_item(f"response.{kind}.done", {**more, name: text})
 
-    def _close_part(self, block: Text | Refusal) -> bytes:
+    def _close_part(self, block: neutral.Text | neutral.Refusal) -> bytes:
         part = answer_writer.write_part(block, self._logprobs)
-        if isinstance(block, Refusal):
+        if isinstance(block, neutral.Refusal):
             output = self._in_part("response.refusal.done", {"refusal": block.text})
         else:
             cited = self._texts.add(block, part, self._part)
@@ -227,11 +211,11 @@ class Writer(FirstCandidateWriter):
         self._items.output.append(item)
         return output
 
-    def _end(self, event: End) -> bytes:
-        finish = event.finishes.get(0, Finish(stop="end"))
+    def _end(self, event: events.End) -> bytes:
+        finish = event.finishes.get(0, events.Finish(stop="end"))
         output = b""
         if finish.explanation:
-            output = self._open(Refusal()) + self._delta(finish.explanation) + self._close()
+            output = self._open(neutral.Refusal()) + self._delta(finish.explanation) + self._close()
         if self._wrong_arguments is not None and finish.stop != "length":
             raise self._wrong_arguments
         output += self._end_item(cut=answer_writer.is_cut(finish))
@@ -242,7 +226,7 @@ class Writer(FirstCandidateWriter):
         """Count what is kept until the end."""
         self._size += size
         if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(f"the upstream's answer has over {MAX_ARGUMENTS} characters")
+            raise events.BrokenAnswer(f"the upstream's answer has over {MAX_ARGUMENTS} characters")
 
     def _item_event(self, kind: str, item: object) -> bytes:
         members = {"output_index": len(self._items.output), "item": item}

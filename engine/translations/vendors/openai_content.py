@@ -12,19 +12,7 @@ from urllib.parse import unquote_to_bytes
 
 from msgspec import Struct
 
-from engine.translations.neutral.content import (
-    NOT_WEB,
-    UPLOADED,
-    Block,
-    Citation,
-    Foreign,
-    Inline,
-    Link,
-    Media,
-    Refusal,
-    Source,
-    UploadedFile,
-)
+from engine.translations.neutral import content as neutral
 from engine.translations.neutral.events import TokenLogprob, UpstreamError
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.refusals import AnswerErrors, error_of
@@ -59,18 +47,18 @@ def required(text: str | None, place: str) -> str:
     return text
 
 
-def read_refusal(part: RefusalPart, place: str, unread: list[str]) -> Block:
-    return Refusal(text=part.refusal or "")
+def read_refusal(part: RefusalPart, place: str, unread: list[str]) -> neutral.Block:
+    return neutral.Refusal(text=part.refusal or "")
 
 
-def read_audio(part: AudioPart, place: str, unread: list[str]) -> Block:
+def read_audio(part: AudioPart, place: str, unread: list[str]) -> neutral.Block:
     audio, where = part.input_audio, f"{place}.input_audio"
     kind = required(audio.format, f"{where}.format")
-    source = Inline(f"audio/{kind}", required(audio.data, f"{where}.data"))
-    return Media(kind="audio", source=source)
+    source = neutral.Inline(f"audio/{kind}", required(audio.data, f"{where}.data"))
+    return neutral.Media(kind="audio", source=source)
 
 
-def read_data_url(url: str, place: str) -> Inline:
+def read_data_url(url: str, place: str) -> neutral.Inline:
     """The media type, in lower case and without parameters, and the content in base64."""
     head, comma, data = url[5:].partition(",")
     if not comma:
@@ -80,7 +68,7 @@ def read_data_url(url: str, place: str) -> Inline:
         checked_base64(data, place)
     else:
         data = base64.b64encode(unquote_to_bytes(data)).decode()
-    return Inline(media_type.lower() or "text/plain", data)
+    return neutral.Inline(media_type.lower() or "text/plain", data)
 
 
 def checked_base64(data: str, place: str) -> str:
@@ -91,16 +79,12 @@ def checked_base64(data: str, place: str) -> str:
     return data
 
 
-def data_url(content: Inline) -> str:
-    return f"data:{content.media_type};base64,{content.data}"
-
-
-def read_url(url: str, place: str) -> Source:
+def read_url(url: str, place: str) -> neutral.Source:
     """The content of a `data:` URL, or a link. Raises WrongType."""
-    return read_data_url(url, place) if url[:5].lower() == "data:" else Link(url)
+    return read_data_url(url, place) if url[:5].lower() == "data:" else neutral.Link(url)
 
 
-def read_file_data(data: str, name: str, place: str) -> Inline:
+def read_file_data(data: str, name: str, place: str) -> neutral.Inline:
     """The content of the file `name`: a data URL, or base64 alone of a PDF or of a file whose name
     tells its type. Raises WrongType."""
     if data[:5].lower() == "data:":
@@ -108,27 +92,31 @@ def read_file_data(data: str, name: str, place: str) -> Inline:
     media_type = _PDF if data.startswith(_PDF_BEGIN) else _types().guess_type(name)[0]
     if media_type is None or not data:
         raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
-    return Inline(media_type, checked_base64(data, place))
+    return neutral.Inline(media_type, checked_base64(data, place))
 
 
-def is_sendable(source: Source) -> TypeGuard[Inline | Link]:
+def is_sendable(source: neutral.Source) -> TypeGuard[neutral.Inline | neutral.Link]:
     """Whether content can be sent as a URL: it is inside the request or on the web."""
-    return isinstance(source, Inline) or (isinstance(source, Link) and source.is_web)
+    return isinstance(source, neutral.Inline) or (
+        isinstance(source, neutral.Link) and source.is_web
+    )
 
 
-def write_url(source: Inline | Link) -> str:
-    return data_url(source) if isinstance(source, Inline) else source.url
+def write_url(source: neutral.Inline | neutral.Link) -> str:
+    if isinstance(source, neutral.Link):
+        return source.url
+    return f"data:{source.media_type};base64,{source.data}"
 
 
-def why_not(block: Block) -> str:
-    if isinstance(block, Foreign):
+def why_not(block: neutral.Block) -> str:
+    if isinstance(block, neutral.Foreign):
         return f"a block '{block.kind}' is another vendor's"
-    if isinstance(block, Media) and isinstance(block.source, UploadedFile):
-        return UPLOADED
-    if isinstance(block, Media):
-        if isinstance(block.source, Link) and not block.source.is_web:
-            return NOT_WEB
-        form = " by URL" if isinstance(block.source, Link) else ""
+    if isinstance(block, neutral.Media) and isinstance(block.source, neutral.UploadedFile):
+        return neutral.UPLOADED
+    if isinstance(block, neutral.Media):
+        if isinstance(block.source, neutral.Link) and not block.source.is_web:
+            return neutral.NOT_WEB
+        form = " by URL" if isinstance(block.source, neutral.Link) else ""
         return f"the upstream takes no {block.kind}{form} here"
     return "the upstream has no form for it"
 
@@ -173,11 +161,11 @@ def _token(token: str, logprob: float) -> Json:
     return {"token": token, "logprob": logprob, "bytes": list(token.encode())}
 
 
-def read_citation(page: UrlCitation) -> Citation:
-    return Citation(page.url or "", page.title or "", "", page.start_index, page.end_index)
+def read_citation(page: UrlCitation) -> neutral.Citation:
+    return neutral.Citation(page.url or "", page.title or "", "", page.start_index, page.end_index)
 
 
-def write_citation(citation: Citation, offset: int, length: int) -> Json:
+def write_citation(citation: neutral.Citation, offset: int, length: int) -> Json:
     """The members of a `url_citation` in a text that begins at `offset` and has `length`
     characters."""
     start, end = citation.span(length)

@@ -137,6 +137,9 @@ def read_format(form: Members, request: ChatRequest, *, nested: bool = False) ->
         request.output = read_schema(schema)
     elif kind == "json_object":
         request.output = any_object()
+        if (closer := form.raw("schema")) is not None:  # Together, Fireworks, llama.cpp
+            request.output = OutputFormat(kind="json_schema", schema=closer)
+            request.places["schema"] = form.place_of("schema")
     elif kind != "text":
         raise form.wrong("type", "text, json_object or json_schema")
     if schema is not form:

@@ -10,8 +10,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from engine.callers.jwt import bearers as module
 from engine.callers.jwt.bearers import Bearers
+from engine.callers.jwt.cached_load import MAX_AGE, MIN_INTERVAL, STALE_AGE
 from engine.callers.jwt.identity import issuer_identity, issuer_of, revocable
-from engine.callers.jwt.key_set import MAX_AGE, MIN_INTERVAL, STALE_AGE, KeySet
+from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.values.caller import Team
 from engine.values.teams import Teams

@@ -1,7 +1,8 @@
 import gevent
 import pytest
 
-from engine.callers.jwt.key_set import MAX_AGE, MIN_INTERVAL, STALE_AGE, KeySet
+from engine.callers.jwt.cached_load import MAX_AGE, MIN_INTERVAL, STALE_AGE
+from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable
 from tests.support.clock import Clock
 from tests.support.signed_tokens import ec_key, jwk, key_set, rsa_key

@@ -32,7 +32,15 @@ def lines(tmp_path, monkeypatch):
     upgrade(database)
     rows = [
         Entry(
-            "1", DAY_1, **OF_ANN, status=200, input=5, output=2, cost=1_500_000_001, currency="USD"
+            "1",
+            DAY_1,
+            **OF_ANN,
+            status=200,
+            input=5,
+            output=2,
+            cost=1_500_000_001,
+            currency="USD",
+            margin=500_000_000,
         ),
         Entry("2", DAY_1 + 9, **OF_ANN, status=429, outcome="refused", currency="USD"),
         Entry("3", DAY_2 - 1, **OF_ANN, status=200, cost=5, currency="USD", tags='{"a":"x"}'),
@@ -66,8 +74,9 @@ def test_the_fields_of_a_line(lines):
         *("search", "m-1", "main"),
     )
     assert (line["x_Requests"], line["x_FailedRequests"], line["x_InputTokens"]) == ("2", "1", "5")
-    costs = {line[key] for key in ("BilledCost", "EffectiveCost", "ListCost", "ContractedCost")}
+    costs = {line[key] for key in ("BilledCost", "EffectiveCost", "ContractedCost")}
     assert {Decimal(cost) for cost in costs} == {Decimal("1.500000001")}
+    assert Decimal(line["ListCost"]) == Decimal("1.000000001"), "without the margin of the team"
 
 
 def test_what_is_left_is_no_cost():

@@ -135,6 +135,7 @@ def test_json_is_exact(folder):
         "cached": 100,
         **dict.fromkeys(RARE, 0),
         "cost": {"USD": "3.500000001"},
+        "vendor_cost": {"USD": "3.500000001"},
         "first_byte": 0.75,
         "cached_share": 100 / 1234,
     }
@@ -148,9 +149,10 @@ def test_json_is_exact(folder):
 def test_csv_and_json_have_their_columns_in_this_order(folder):
     numbers = ["requests", "failed", "input", "output", "cached"]
     (titles, *_) = csv.reader(io.StringIO(run("--format", "csv").stdout))
-    assert titles == ["token", *numbers, "cost", "currency", "first_byte", *RARE]
+    assert titles == ["token", *numbers, "cost", "currency", "first_byte", *RARE, "vendor_cost"]
     total = json.loads(run("--format", "json").stdout)["totals"][0]
-    assert list(total) == ["token", *numbers, *RARE, "cost", "first_byte", "cached_share"]
+    costs = ("cost", "vendor_cost")
+    assert list(total) == ["token", *numbers, *RARE, *costs, "first_byte", "cached_share"]
 
 
 def test_csv_sums_up_to_the_total(folder):
@@ -304,3 +306,15 @@ def test_tags_of_the_config_are_groupings(folder):
     wrong = run("--by", "custmer")
     assert wrong.exit_code == 2
     assert "did you mean 'customer'?" in wrong.output
+
+
+def test_the_vendors_cost_is_shown_beside_that_of_a_team_with_prices(folder):
+    row = Entry("m", time.time() - HOUR, "t", team="lab", currency="USD", cost=15 * 10**8)
+    insert(folder, row._replace(margin=25 * 10**7))
+    lab = lines(run("--by", "team"))[1:-1]
+    assert lines(run("--by", "team"))[0].endswith("COST VENDOR COST FIRST BYTE")
+    assert "lab 1 0 0 0 0 1.50 USD 1.25 USD" in lab
+    rows = csv.DictReader(io.StringIO(run("--by", "team", "--format", "csv").stdout))
+    assert [(r["cost"], r["vendor_cost"]) for r in rows if r["team"] == "lab"] == [("1.50", "1.25")]
+    totals = json.loads(run("--by", "team", "--format", "json").stdout)["totals"]
+    assert [t["vendor_cost"] for t in totals if t["team"] == "lab"] == [{"USD": "1.25"}]

@@ -20,6 +20,7 @@ def delta(**members):
         delta(),
         {"choices": [{"delta": None}]},
         {"choices": []},
+        {"choices": [{"delta": {"content": ""}, "finish_reason": "null"}]},
         {"type": "response.created"},
         {"type": "response.output_item.added"},
     ],
@@ -59,6 +60,12 @@ def test_openai_lists_every_model_on_one_page():
         "created": 1_700_000_001,
         "owned_by": "me",
     }
+
+
+@pytest.mark.parametrize(("reason", "expected"), [("stop", True), ("null", False), (None, False)])
+def test_a_chat_ends_with_a_reason_that_says_one(reason, expected):
+    chunk = {"choices": [{"delta": {"content": "a"}, "finish_reason": reason}]}
+    assert dialects.get("openai").ends([chunk]) is expected
 
 
 @pytest.mark.parametrize("kind", ["response.completed", "response.done"])

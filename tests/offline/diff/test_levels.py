@@ -23,6 +23,8 @@ FROM_QUERY = {"from": "$request.query.page"}
 
 
 OBJECT_KEY = "0123456789abcdef" * 2
+ISSUERS = ("https://a.test", "https://b.test")
+SIGN_IN = {"issuer": ISSUERS[0], "client_id": "pages", "keys": [OBJECT_KEY]}
 
 NAMED_SECTIONS = ("specs", "upstreams", "models", "prices", "routes", "tokens", "webhooks")
 """Sections whose entries are known by a name or an index."""
@@ -37,7 +39,9 @@ def schema_keys(schema, at=()):
     below = [
         ((*at, name), schema_below) for name, schema_below in schema.get("properties", {}).items()
     ]
-    entries = [schema.get(key) for key in ("additionalProperties", "items")] if len(at) == 1 else []
+    entries = []
+    if len(at) == 1 or at[-2:] == ("prices", "models"):
+        entries = [schema.get(key) for key in ("additionalProperties", "items")]
     below += [((*at, "*"), entry) for entry in entries if isinstance(entry, dict)]
     below += [(at, schema_below) for schema_below in schema.get("anyOf", [])]
     if not below:
@@ -151,7 +155,9 @@ GUARDS = [
     ("console.enabled", False, None),
     ("console.playground", False, None),
     ("console.tools", False, None),
+    ("console.usage", False, None),
     ("console.docs", False, None),
+    ("console.sign_in.session", None, "2d"),
     ("objects.owner", None, "team"),
     ("objects.owner", "team", "all"),
     ("objects.legacy", None, "pass"),
@@ -178,6 +184,7 @@ GUARDS = [
     ("telemetry.log.level", None, "error"),
     ("telemetry.metrics", None, False),
     ("telemetry.series", None, 100),
+    ("telemetry.operations", False, None),
     ("telemetry.listen", None, "0.0.0.0:9464"),
     ("telemetry.listen", None, "public"),
     ("telemetry.listen", "off", None),
@@ -270,6 +277,11 @@ CHANGES = [
     ("stores.redis.tls.certificate", None, "identity.pem"),
     ("stores.redis.sentinel.password", "first-secret", "second-secret"),
     ("client_secrets.keys", ["0123456789abcdef" * 2], ["fedcba9876543210" * 2]),
+    ("console.sign_in.issuer", *ISSUERS),
+    ("console.sign_in.client_id", "pages", "others"),
+    ("console.sign_in.client_secret", "first-secret", "second-secret"),
+    ("console.sign_in.scopes", None, ["openid"]),
+    ("console.sign_in.keys", [OBJECT_KEY], [OBJECT_KEY[::-1]]),
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
@@ -360,6 +372,7 @@ CHANGES = [
     ("tokens.0.priority", "low", "high"),
 ]
 """Each is told, and guards no less in either direction."""
+PRICE_KEYS = json_schema.schema()["$defs"]["price"]["properties"]
 ELSEWHERE = [
     ("stores.journal",),
     ("stores.redis.prefix",),
@@ -375,6 +388,9 @@ ELSEWHERE = [
     ("callers.jwt",),
     *((f"teams.*.{key}",) for key in ("in", "models", "operations", "rate", "token_budget")),
     *((f"teams.*.{key}",) for key in ("budget", "concurrency", "require.region", "warn_at")),
+    ("providers.catalog",),
+    ("teams.*.prices.markup",),
+    *((f"teams.*.prices.models.*.{key}",) for key in PRICE_KEYS),
     *((f"routes.*.{key}",) for key in ("hosts", "respond.status", "respond.headers")),
     ("routes.*.respond.body",),
     ("specs.shop.mount",),
@@ -400,6 +416,12 @@ def levels_of(tmp_path_factory):
             if path.startswith(("telemetry.traces.", "telemetry.otlp_metrics.")):
                 collector = changed["telemetry"][path.split(".")[1]]
                 collector.setdefault("endpoint", "http://c.test")
+            if path.startswith("console.sign_in."):
+                pages = changed["console"]
+                pages["sign_in"] = {**SIGN_IN, **pages["sign_in"]}
+                changed.setdefault("server", {})["base_url"] = "https://here.test"
+                jwt = [{"issuer": issuer, "audience": "x"} for issuer in ISSUERS]
+                changed["callers"] = {"jwt": jwt}
             if path.startswith("objects.responses."):
                 changed["stores"] = {**changed.get("stores", {}), "records": "sqlite:///a.db"}
             if path.startswith("stores.redis."):

@@ -39,6 +39,23 @@ def database(records):
     return records
 
 
+def test_the_vendors_cost_is_summed_beside_the_cost(records):
+    huge = 2**62
+    rows = [
+        Entry("1", 0.0, "a", currency="USD", cost=huge, margin=huge - 1),
+        Entry("2", 1.0, "a", currency="USD", cost=huge, margin=-3),
+        Entry("3", 2.0, "a", currency="USD", cost=0, margin=-(2**40)),
+    ]
+    table = UsageTable(records)
+    table.insert(rows)
+    for _ in range(2):  # read from the rows, then from the sums
+        (total,) = totals(records, "token", ALL)
+        assert total.cost == {"USD": 2 * huge}
+        assert total.vendor_cost == {"USD": huge + 4 + 2**40}
+        while table.fill():
+            pass
+
+
 def requests_by(database, by, where=ALL):
     return {t.key: (t.requests, t.failed) for t in totals(database, by, where)}
 

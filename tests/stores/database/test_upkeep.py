@@ -20,9 +20,10 @@ from tests.support.thorough import scale
 
 DAY = 86_400
 START = datetime(2026, 6, 1, tzinfo=UTC).timestamp()
-ROWS = [row._replace(team="") for row in random_rows(scale(240, 600), START, START + 90 * DAY)]
-OLD = len(ROWS) * 2 // 3
+_ROWS = [row._replace(team="") for row in random_rows(scale(240, 600), START, START + 90 * DAY)]
+OLD = len(_ROWS) * 2 // 3
 """How many rows are older than the sums, where some are."""
+ROWS = [*(row._replace(margin=0) for row in _ROWS[:OLD]), *_ROWS[OLD:]]
 ALL = UsageFilter(0.0, 1e12)
 
 

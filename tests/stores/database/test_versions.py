@@ -20,7 +20,8 @@ from tests.support.ledger_rows import expected_totals, random_rows, without_aver
 from tests.support.release import REVISION, Release
 
 START = datetime(2026, 8, 1, tzinfo=UTC).timestamp()
-ROWS = [row._replace(team="") for row in random_rows(400, START, START + 50 * 86_400)]
+ROWS = [row._replace(team="", margin=0) for row in random_rows(400, START, START + 50 * 86_400)]
+"""Without teams and margins, which the release does not know."""
 ALL = UsageFilter(0.0, 1e12)
 
 

@@ -33,6 +33,14 @@ def test_requests_tokens_and_cost_are_those_of_the_callers_team(metrics):
     assert values(metrics, "modelway_team_cost_total") == {("USD", "lab"): 4.0, ("USD", "ops"): 2.0}
 
 
+def test_what_the_vendor_charges_is_beside_what_the_team_pays(metrics):
+    exchange = of_team("lab")
+    exchange.record.margin = 500_000_000
+    record_all(metrics, exchange, of_team("lab"))
+    assert values(metrics, "modelway_team_cost_total") == {("USD", "lab"): 4.0}
+    assert values(metrics, "modelway_team_vendor_cost_total") == {("USD", "lab"): 3.5}
+
+
 def test_callers_without_a_team_are_in_no_series(metrics):
     anonymous = finished_exchange()
     anonymous.caller = None

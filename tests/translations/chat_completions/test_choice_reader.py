@@ -435,6 +435,10 @@ def test_a_call_that_is_said_in_both_members_is_one() -> None:
         ({"type": "refusal", "refusal": "No"}, Refusal(text="No")),
         ({"type": "thinking", "thinking": "hm"}, Reasoning(text="hm")),
         (
+            {"type": "reasoning", "summary": [{"text": "hm", "signature": "s"}]},
+            Reasoning(text="hm"),
+        ),
+        (
             {"type": "image_url", "image_url": "https://a/i"},
             Media(kind="image", source=Link("https://a/i")),
         ),

@@ -88,7 +88,7 @@ def test_parts(content: Json, block: object) -> None:
     ("content", "place"),
     [
         ({"type": "image_url"}, "image_url"),
-        ({"type": "image_url", "image_url": "https://a/b"}, "image_url"),
+        ({"type": "image_url", "image_url": ["https://a/b"]}, "image_url"),
         ({"type": "image_url", "image_url": {"url": ""}}, "image_url.url"),
         ({"type": "image_url", "image_url": {"url": "data:image/png;base64,?"}}, "image_url.url"),
         ({"type": "input_audio", "input_audio": {"data": "UklG"}}, "input_audio.format"),
@@ -141,7 +141,14 @@ def test_thoughts_in_a_part_are_thoughts_to_other_vendors() -> None:
     assert text == Text(text="a", place="messages[0].content[1]")
 
 
-@each("content", [{"thinking": "hm"}, {"thinking": [1]}, {}])
+def test_thoughts_that_are_a_text_are_those_of_an_unknown_vendor() -> None:
+    thoughts = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    (block,) = blocks_of({"role": "assistant", "content": [thoughts]})
+    assert isinstance(block, Foreign)
+    assert block.substitute == Reasoning(text="hm", place=PART)
+
+
+@each("content", [{"thinking": [1]}, {}])
 def test_thoughts_of_another_form_are_this_languages(content: Json) -> None:
     (block,) = blocks_of({"role": "assistant", "content": [{"type": "thinking", **content}]})
     assert isinstance(block, Foreign)

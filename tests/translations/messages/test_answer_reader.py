@@ -92,7 +92,6 @@ def test_events_that_are_not_known_say_nothing() -> None:
         [START, TEXT, text("a")],
         [START, TEXT, text("a"), STOP],
         [START, LAST],
-        [START, TEXT, END],
         [END, LAST],
         [TEXT],
         [START, START],

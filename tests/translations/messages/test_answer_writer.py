@@ -138,7 +138,7 @@ def test_blocks_that_say_nothing_here_are_left_out(block: Block) -> None:
 
 
 def test_an_image_in_an_answer_is_not_lost_silently() -> None:
-    with pytest.raises(BrokenAnswer, match="has an image, which this format cannot carry"):
+    with pytest.raises(BrokenAnswer, match="kind 'image', which this format cannot carry"):
         write(Media(kind="image", source=Inline("image/png", "iVBO")))
 
 

@@ -16,7 +16,6 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.vendors.openai_content import (
-    data_url,
     read_data_url,
     read_file_data,
     read_url,
@@ -120,4 +119,4 @@ def test_a_broken_data_url_names_its_place(url: str) -> None:
 
 def test_a_content_is_written_as_it_is_read() -> None:
     content = Inline("image/png", "aGk=")
-    assert read_data_url(data_url(content), "x") == content
+    assert read_data_url(write_url(content), "x") == content

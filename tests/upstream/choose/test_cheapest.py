@@ -9,7 +9,8 @@ from engine.config.models import Choice, Model, TargetConfig
 from engine.exchange.services import Services
 from engine.upstream import choose
 from engine.upstream.model_catalog import build_catalog
-from engine.values.price import Price, Prices, price_of
+from engine.values.price import Price, price_of
+from engine.values.prices import Prices
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, upstream
 

@@ -1,13 +1,13 @@
+import { authorized } from "../session.js";
 import { Problem, about, problemIn } from "./problem.js";
 import { Events } from "./sse.js";
 
 /** The base address of the gateway. The Content-Security-Policy allows requests to it only. */
 const ROOT = new URL("..", location.href).href.replace(/\/$/, "");
 
-/** What a token may use. Throws Problem. */
+/** What a token may use, or the session if it is "". Throws Problem. */
 export async function check(token) {
-	const headers = { authorization: `Bearer ${token}` };
-	const response = await request("/console/models.json", { headers });
+	const response = await request("/console/models.json", authorized(token));
 	return orError(await json(response), response);
 }
 
@@ -19,14 +19,15 @@ export function pathOf({ format, stream, model }) {
 }
 
 /** Send a request and read its response into the reply. Throws Problem, or AbortError. */
-export async function send({ wire, options, body }, reply, signal) {
+export async function send({ wire, options, body }, session, reply, signal) {
+	const headers = {
+		...wire.headers(options.token),
+		"content-type": "application/json",
+		"x-session-id": session,
+	};
 	const response = await request(pathOf(options), {
 		method: "POST",
-		headers: {
-			...wire.headers(options.token),
-			"content-type": "application/json",
-			"x-session-id": options.session.id,
-		},
+		...authorized(options.token, headers),
 		body: JSON.stringify(body),
 		signal,
 	});

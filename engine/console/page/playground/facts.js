@@ -1,6 +1,6 @@
 const seconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`);
 
-const USUAL = ["", "stop", "end_turn", "completed", "STOP"];
+const USUAL = ["", "stop", "end_turn", "completed", "STOP", "tool_calls", "tool_use"];
 
 /** A conversation as the ledger names it, with the sums of its replies, retried ones too. */
 export const newSession = () => ({
@@ -11,29 +11,48 @@ export const newSession = () => ({
 	cost: 0,
 });
 
-/** The line below a reply: times, tokens, cost, an unusual reason of its end; the session so far. */
-export function facts({ usage, first, total, finished, stopped }, { price, currency, session }) {
+/**
+ * The line below a reply: times, speed, tokens, cost, an unusual reason of its end; and the sums of
+ * the session, unless several replies are compared.
+ */
+export function facts(reply, { price, currency, session }, isCompared) {
+	const { usage, first, total, finished, stopped } = reply;
 	const paid = usage && price ? cost(usage, price) : 0;
 	const input = (session.input += usage?.input ?? 0);
 	const cached = (session.cached += usage?.cached ?? 0);
 	session.cost += paid;
-	const money = (amount) => amount && `${amount.toFixed(6).replace(/0{1,4}$/, "")} ${currency}`;
 	const parts = [
 		first !== null && `first token ${seconds(first)}`,
 		`total ${seconds(total)}`,
+		speed(reply),
 		usage && `${usage.input ?? "?"} tokens in, ${usage.output ?? "?"} out`,
 		usage?.cached && `${usage.cached} cached`,
 		usage?.reasoning && `${usage.reasoning} for reasoning`,
-		money(paid),
+		money(paid, currency),
 		stopped ? "stopped" : !USUAL.includes(finished) && `ended: ${finished}`,
 	];
-	if (++session.turns > 1)
+	if (++session.turns > 1 && !isCompared)
 		parts.push(
 			`session ${session.id}: ${session.turns} turns`,
 			input && `${Math.round((100 * cached) / input)}% of ${input} tokens in cached`,
-			money(session.cost),
+			money(session.cost, currency),
 		);
 	return parts.filter(Boolean).join(" · ");
+}
+
+/** Tokens per second: from the first token on, or in total for a reply that came at once. */
+function speed({ usage, reasoning, first, total }) {
+	const hidden = reasoning ? 0 : (usage?.reasoning ?? 0);
+	const tokens = (usage?.output ?? 0) - hidden;
+	const streamed = total - first;
+	const rate = streamed > 10 ? (tokens - 1) / streamed : tokens / total;
+	return first !== null && rate > 0 && `${(1000 * rate).toFixed(1)} tokens/s`;
+}
+
+/** An amount, with more digits if it is small. */
+function money(amount, currency) {
+	const text = amount.toFixed(amount < 1e-5 ? 9 : 6).replace(/0{1,4}$/, "");
+	return amount > 0 && `${text} ${currency}`;
 }
 
 /** At prices per million tokens. */

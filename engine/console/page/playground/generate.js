@@ -1,22 +1,47 @@
-import { bytesOf } from "./turn.js";
+import { IMAGES, PDF, argumentsOf, base64, parsed, parts } from "./turn.js";
 
 /* Gemini's generate content: the path names the model. */
 
-function part(image) {
-	const [mimeType, data] = bytesOf(image);
-	return { inlineData: { mimeType, data } };
+export const takes = [
+	...[...IMAGES, PDF, "audio/wav", "audio/mpeg"],
+	...["audio/ogg", "audio/flac", "audio/aac", "audio/aiff"],
+];
+
+const textPart = (text) => ({ text });
+
+const filePart = (file) => ({ inlineData: { mimeType: file.type, data: base64(file) } });
+
+function contents(turn) {
+	const role = turn.role === "assistant" ? "model" : "user";
+	const { calls } = turn;
+	const uses = calls.map((call) => ({
+		functionCall: { name: call.name, args: argumentsOf(call) },
+		thoughtSignature: call.signature,
+	}));
+	const content = { role, parts: [...parts(turn, textPart, filePart), ...uses] };
+	const results = calls.map((call) => ({
+		functionResponse: { name: call.name, response: resultOf(call) },
+	}));
+	return results.length ? [content, { role: "user", parts: results }] : [content];
 }
 
-const content = ({ role, text, images }) => ({
-	role: role === "assistant" ? "model" : "user",
-	parts: [...(text ? [{ text }] : []), ...images.map(part)],
-});
+/** The result of a call: the format requires an object. */
+function resultOf({ output }) {
+	const value = parsed(output);
+	return value?.constructor === Object ? value : { result: value ?? output };
+}
 
-export const body = (turns, options) => ({
-	systemInstruction: options.system && { parts: [{ text: options.system }] },
-	contents: turns.map(content),
-	generationConfig: { temperature: options.temperature, maxOutputTokens: options.maximum },
-});
+export function body(turns, options) {
+	const declarations = options.functions.map(({ name, description, parameters }) => {
+		return { name, description, parametersJsonSchema: parameters };
+	});
+	return {
+		systemInstruction: options.system && { parts: [{ text: options.system }] },
+		contents: turns.flatMap(contents),
+		tools: declarations.length ? [{ functionDeclarations: declarations }] : undefined,
+		generationConfig: { temperature: options.temperature, maxOutputTokens: options.maximum },
+	};
+}
 
 export const headers = (token) => ({ "x-goog-api-key": token });
 
@@ -26,7 +51,10 @@ export function read(data, reply) {
 		if (item.thought) reply.reason(item.text);
 		else reply.write(item.text);
 		const call = item.functionCall;
-		if (call) reply.call(reply.calls.length, call.name, JSON.stringify(call.args ?? {}));
+		if (call) {
+			const entry = reply.call(reply.calls.length, call.name, JSON.stringify(call.args ?? {}));
+			entry.signature = item.thoughtSignature;
+		}
 		if (item.inlineData) reply.picture(item.inlineData.mimeType, item.inlineData.data);
 	}
 	reply.finish(candidate?.finishReason ?? data.promptFeedback?.blockReason);

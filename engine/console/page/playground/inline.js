@@ -5,7 +5,9 @@ import { h } from "./dom.js";
 const MAX_DEPTH = 6;
 
 const MARKS = [
-	/\\(?<plain>[\\`*_{}[\]()#+\-.!~>|<])/,
+	/\\\((?<round>.{1,2000}?)\\\)|\\\[(?<square>.{1,2000}?)\\\]/,
+	/(?<!\\)\$\$(?<double>[^$]{1,2000})\$\$|(?<![\\$\w])\$(?<dollar>(?=[^\s$])[^$\n]{0,500}[^\s$\\])\$(?![\w$])/,
+	/\\(?<plain>[\\`*_{}[\]()#+\-.!~>|<$])/,
 	/(?<!`)(?<ticks>`+)(?!`)(?<code>.{1,2000}?)(?<!`)\k<ticks>(?!`)/,
 	/!?\[(?<label>[^[\]]{0,2000})\]\(\s*<?(?<target>https?:(?:[^\s()<>]|\([^\s()<>]*\))+)[^()\n]{0,2000}\)/,
 	/(?<sign>\*{1,3}(?!\*)|(?<!\w)_{1,3}(?!_)|~~(?!~))(?=\S)(?<inner>.{1,2000}?)(?<=[^\s*_~])\k<sign>(?![*_~])(?<!_(?=\w))/,
@@ -26,6 +28,9 @@ export function inline(text, parent, depth = 0) {
 
 function element({ 0: all, groups }, parent, depth) {
 	const { plain, code, sign, inner, label, target, angled, bare } = groups;
+	const { round, square, double, dollar } = groups;
+	if (square ?? double) return math(all, square ?? double, true);
+	if (round ?? dollar) return math(all, round ?? dollar, false);
 	if (plain) return plain;
 	if (code) return h("code", code.trim());
 	if (sign) {
@@ -39,5 +44,13 @@ function element({ 0: all, groups }, parent, depth) {
 	const { href } = new URL(address);
 	const node = h("a", { href, target: "_blank", rel: "noopener noreferrer" });
 	inline(label || address, node, depth);
+	return node;
+}
+
+/** A formula as its source, until `markdown.js` replaces it. */
+export function math(source, tex, isDisplay) {
+	const node = h("span.tex", source);
+	node.dataset.tex = tex;
+	if (isDisplay) node.dataset.display = "";
 	return node;
 }

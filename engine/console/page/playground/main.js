@@ -1,51 +1,51 @@
+import { attach, attached, refusals } from "./attachments.js";
 import { send } from "./call.js";
+import { Conversation } from "./conversation.js";
 import { announce, at } from "./dom.js";
-import { newSession } from "./facts.js";
-import { attach, attached } from "./images.js";
-import { Problem } from "./problem.js";
+import { Problem, asProblem } from "./problem.js";
 import { Reply } from "./reply.js";
-import { ready, settings } from "./settings.js";
-import { Answer, question } from "./transcript.js";
+import { build } from "./request.js";
+import * as tab from "./snapshot.js";
+import * as settings from "./settings.js";
+import { Answer, Round } from "./transcript.js";
 
-/** The conversation: `{role, text, images, node}`. */
-let turns = [];
-let session = newSession();
-let running = null; // the AbortController of the current reply
-let editing = null; // the turn that is edited
+let conversation = new Conversation();
+let running = null; // the AbortController of the current replies
+let editing = null; // the round whose message is edited
 
 const draft = at("draft");
 
-function show(message) {
-	at("composer-error").textContent = message;
-}
-
-/** The request for these turns, and the module of its format. */
-async function build(options, turns) {
-	const wire = await import(`./${options.format.module}.js`);
-	const sent = turns.filter(({ text, images }) => text || images.length);
-	const body = wire.body(sent, options);
-	for (const [key, value] of Object.entries(options.extra)) {
-		body[key] = value?.constructor === Object ? { ...body[key], ...value } : value;
-	}
-	return { wire, options, body };
-}
+const show = (message) => (at("composer-error").textContent = message);
 
 function run(controller) {
 	running = controller;
 	at("send").textContent = controller ? "Stop" : "Send";
-	at("clear").disabled = controller !== null || !turns.length;
+	at("clear").disabled = controller !== null || !conversation.rounds.length;
 }
 
-function removeFrom(index) {
-	for (const turn of turns.splice(index)) turn.node.remove();
-	if (!turns.includes(editing)) stopEditing();
-	at("empty").hidden = turns.length > 0;
+const snapshot = () => ({ ...conversation.snapshot(), settings: settings.snapshot() });
+
+/** Keep the page as it is in the session of the tab. */
+function save() {
+	tab.save({ ...snapshot(), draft: draft.value, draftFiles: attached() });
 }
 
-function edit(turn) {
-	editing = turn;
-	draft.value = turn.text;
-	attach(turn.images);
+/** Keep the conversation in the history, if that is on. */
+async function remember() {
+	if (localStorage.getItem("modelway.history") !== "on") return;
+	const { put } = await import("./history.js");
+	await put(snapshot());
+}
+
+function removed() {
+	if (!conversation.rounds.includes(editing)) stopEditing();
+	at("empty").hidden = conversation.rounds.length > 0;
+}
+
+function edit(round) {
+	editing = round;
+	draft.value = round.user.text;
+	attach(round.user.files);
 	at("editing").hidden = false;
 	draft.focus();
 }
@@ -61,45 +61,79 @@ function clearDraft() {
 	attach([]);
 }
 
-/** Request a reply to the conversation. */
-async function ask() {
-	const request = await build({ ...settings(), session }, turns);
-	const retry = () => {
-		removeFrom(turns.indexOf(turn));
-		return ask();
-	};
-	const turn = { role: "assistant", text: "", images: [] };
-	const answer = new Answer(request.options, () => exclusive(retry));
-	const reply = (answer.reply = new Reply(answer.changed));
-	turn.node = answer.node;
-	turns.push(turn);
+/** The settings of a lane now; those of the turn if the lane was removed. */
+const current = ({ choice }) =>
+	settings.settings().find(({ lane }) => lane === choice.lane) ?? choice;
+
+function showRound(round) {
+	round.view = new Round(round.user, () => running || edit(round));
+}
+
+function showTurn(round, turn) {
+	const { lane, model } = turn.choice;
+	const cell = round.cells.get(lane);
+	const again = (prepare) => () =>
+		exclusive(() => {
+			const choice = current(turn); // throws before anything is removed
+			prepare();
+			return ask(round, choice);
+		});
+	turn.view = new Answer(model, turn.reply, round.view, lane, {
+		retry: again(() => cut(round, lane, turn)),
+		results: (outputs) =>
+			again(() => {
+				turn.reply.answer(outputs);
+				cut(round, lane, cell[cell.indexOf(turn) + 1]);
+			})(),
+		code: () => guarded(() => showCode([[turn.choice, conversation.before(lane, turn)]])),
+	});
+}
+
+/** Remove a turn of a lane and all that follows. */
+function cut(round, lane, turn) {
+	if (turn) conversation.cutTurn(round, lane, turn);
+	else conversation.cut(conversation.rounds.indexOf(round) + 1);
+	removed();
+}
+
+/** Request a reply to a round. */
+async function ask(round, choice) {
+	const { lane } = choice;
+	const request = await build(choice, conversation.before(lane));
+	const turn = { choice, reply: new Reply() };
+	if (!round.cells.has(lane)) round.cells.set(lane, []);
+	round.cells.get(lane).push(turn);
+	showTurn(round, turn);
+	const { reply } = turn;
+	reply.changed = turn.view.changed;
 	try {
-		await send(request, reply, running.signal);
+		await send(request, conversation.session.id, reply, running.signal);
 	} catch (error) {
 		reply.stopped = error.name === "AbortError";
 		if (!reply.stopped) reply.problem = asProblem(error);
 	}
-	turn.text = reply.text;
 	reply.end();
-	answer.end();
+	turn.view.end({ ...request.options, session: conversation.session });
+	save();
+	await remember();
 }
 
-function asProblem(error) {
-	if (error instanceof Problem) return error;
-	console.error(error);
-	return new Problem(`This page failed: ${error.message}`);
-}
-
-/** Run an action with a valid token, and show its error. */
-async function guarded(action) {
+/** Run an action, and show its error. */
+async function attempt(action) {
 	show("");
 	try {
-		if (await ready()) await action();
-		else show("Enter a valid token under Settings first.");
+		await action();
 	} catch (error) {
 		show(asProblem(error).message);
 	}
 }
+
+/** The same with a valid token. */
+const guarded = (action) =>
+	attempt(async () => {
+		if (await settings.ready()) await action();
+		else show("Enter a valid token under Settings first.");
+	});
 
 /** The same, unless a reply is under way. */
 async function exclusive(action) {
@@ -110,16 +144,61 @@ async function exclusive(action) {
 }
 
 async function submit() {
-	const text = draft.value.trim();
-	const images = attached();
-	if (!text && !images.length) return;
-	settings(); // throws before anything is sent
-	if (editing) removeFrom(turns.indexOf(editing));
+	const user = { text: draft.value.trim(), files: attached() };
+	if (!user.text && !user.files.length) return;
+	const choices = settings.settings(); // throws before anything is sent
+	const [refusal] = await refusals(user.files);
+	if (refusal) throw new Problem(refusal);
+	if (editing) conversation.cut(conversation.rounds.indexOf(editing));
+	removed();
 	clearDraft();
-	const turn = { role: "user", text, images };
-	turn.node = question(turn, () => running || edit(turn));
-	turns.push(turn);
-	await ask();
+	const round = conversation.add(user);
+	showRound(round);
+	for (const { lane } of choices) round.view.cell(lane);
+	const results = await Promise.allSettled(choices.map((choice) => ask(round, choice)));
+	for (const { reason } of results) if (reason) throw reason;
+}
+
+/** Show requests as code: pairs of a choice and the turns that its model reads. */
+async function showCode(pairs) {
+	const requests = await Promise.all(pairs.map((pair) => build(...pair)));
+	const { open } = await import("./program.js");
+	open(requests);
+}
+
+/** The requests that "Send" would send; without a draft, those that were sent last. */
+function lastRequests() {
+	const last = conversation.rounds.at(-1);
+	const text = draft.value.trim() || (last ? "" : "Hello!");
+	if (text || attached().length) {
+		const user = { role: "user", text, files: attached() };
+		const choices = settings.settings();
+		return choices.map((choice) => [choice, [...conversation.before(choice.lane), user]]);
+	}
+	return conversation.last();
+}
+
+/** Replace the conversation by another, and show it. */
+function open(next) {
+	conversation.cut(0);
+	conversation = next;
+	for (const round of conversation.rounds) {
+		showRound(round);
+		for (const turn of [...round.cells.values()].flat()) {
+			showTurn(round, turn);
+			turn.view.end();
+		}
+	}
+	removed();
+	run(null);
+}
+
+/** Open a conversation of the history, with its settings. */
+function openStored(stored) {
+	if (running) throw new Problem("Stop the reply first.");
+	open(Conversation.from(stored));
+	settings.apply(stored.settings);
+	save();
 }
 
 at("composer").onsubmit = (event) => {
@@ -133,24 +212,37 @@ draft.onkeydown = (event) => {
 	exclusive(submit);
 };
 document.onkeydown = ({ key }) => {
-	if (key === "Escape" && !at("dialog").open) running?.abort();
+	if (key === "Escape" && !document.querySelector("dialog[open]")) running?.abort();
 };
 at("cancel").onclick = () => {
 	clearDraft();
 	draft.focus();
 };
 at("clear").onclick = () => {
-	removeFrom(0);
-	session = newSession();
-	run(null);
+	open(new Conversation());
+	save();
 	announce("The conversation is cleared.");
 	draft.focus();
 };
-
-at("code").onclick = () =>
-	guarded(async () => {
-		const text = draft.value.trim() || (turns.length ? "" : "Hello!");
-		const draftTurn = { role: "user", text, images: attached() };
-		const { open } = await import("./program.js"); // loaded at first use
-		open(await build(settings(), [...turns, draftTurn]));
+at("history-open").onclick = () =>
+	attempt(async () => {
+		const history = await import("./history.js");
+		await history.show(snapshot, openStored);
 	});
+at("presets").ontoggle = () => import("./presets.js");
+at("code").onclick = () => guarded(() => showCode(lastRequests()));
+addEventListener("pagehide", save);
+
+const saved = tab.load();
+settings.apply(saved?.settings);
+if (saved) {
+	open(Conversation.from(saved));
+	draft.value = saved.draft;
+	attach(saved.draftFiles);
+}
+const { model } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+if (model) {
+	settings.choose(model);
+	history.replaceState(null, "", location.pathname); // a reload keeps what is chosen then
+}
+settings.start();

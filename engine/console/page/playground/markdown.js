@@ -1,5 +1,5 @@
 import { copyButton, h } from "./dom.js";
-import { inline } from "./inline.js";
+import { inline, math } from "./inline.js";
 
 /* A safe subset of Markdown as DOM nodes: a model's HTML stays text. */
 
@@ -11,6 +11,7 @@ const FENCE = /^ {0,3}(`{3,}|~{3,}) *([^`\s]{0,40})[^`]*$/;
 const HEADING = /^ {0,3}(#{1,6}) +(.*)$/;
 const RULE = /^ {0,3}([-*_])(?: *\1){2,} *$/;
 const QUOTE = /^ {0,3}> ?/;
+const FORMULA = /^ {0,3}(\$\$|\\\[)/;
 const ITEM = /^( *)([-*+]|\d{1,9}[.)]) +(.*)$/;
 
 /** Shows growing text: only its last block is rendered again. */
@@ -30,8 +31,15 @@ export class Markdown {
 		if (!last || (nodes.length === 1 && this.#extend(last.node))) return;
 		this.#last?.remove();
 		this.#root.append(...nodes.map(({ node }) => node));
+		for (const { node } of nodes.slice(0, -1)) finish(node);
 		this.#last = last.node;
 		for (const line of lines.slice(0, last.start)) this.#start += line.length + 1;
+	}
+
+	/** The text is complete. */
+	end() {
+		if (this.#last) finish(this.#last);
+		this.#last = null;
 	}
 
 	/** Append new text to a code block that continues. */
@@ -41,6 +49,25 @@ export class Markdown {
 		if (!textContent.startsWith(block.textContent)) return false;
 		block.querySelector("code").firstChild.appendData(textContent.slice(block.textContent.length));
 		return true;
+	}
+}
+
+/** Highlight the code and set the formulas of a block that does not grow any more. */
+export async function finish(block) {
+	const codes = [...block.querySelectorAll("code[data-language]")];
+	const formulas = [...block.querySelectorAll("[data-tex]")];
+	if (block.dataset.tex) formulas.push(block);
+	if (codes.length) {
+		const { highlight } = await import("./highlight.js"); // loaded at first use
+		for (const code of codes) highlight(code, code.dataset.language);
+	}
+	if (formulas.length) {
+		const { formula } = await import("./formula.js");
+		for (const node of formulas) {
+			const { tex, display } = node.dataset;
+			const set = formula(tex, display !== undefined);
+			if (set) node.replaceChildren(set);
+		}
 	}
 }
 
@@ -72,6 +99,7 @@ function block(lines, i, depth) {
 	if (RULE.test(line)) return { node: h("hr"), end: i + 1 };
 	if (QUOTE.test(line)) return quoted(lines, i, depth);
 	if (isTable(lines, i)) return table(lines, i);
+	if (FORMULA.test(line)) return displayed(lines, i);
 	if (ITEM.test(line)) return list(lines, i, depth);
 	return paragraph(lines, i);
 }
@@ -99,6 +127,19 @@ function fenced(lines, i, [, mark, language]) {
 	const end = until(lines, i + 1, (line) => closing.test(line));
 	const node = codeBlock(lines.slice(i + 1, end).join("\n"), language);
 	node.dataset.fence = mark + language;
+	return { node, end: end + 1 };
+}
+
+/** A displayed formula; without its end before the next empty line it is text. */
+function displayed(lines, i) {
+	const mark = FORMULA.exec(lines[i])[1] === "$$" ? "$$" : "\\]";
+	const isEnd = (line, at) =>
+		line.trimEnd().endsWith(mark) && (at > i || line.trim().length > 2 * mark.length);
+	const end = until(lines, i, (line, at) => !line.trim() || isEnd(line, at));
+	const source = lines.slice(i, end + 1).join("\n");
+	if (end === lines.length || !lines[end].trim()) return { node: textBlock("p", source), end };
+	const tex = source.trim().slice(2, -2);
+	const node = scrolling("div.scroll", "Formula", math(source, tex, true));
 	return { node, end: end + 1 };
 }
 
@@ -156,7 +197,8 @@ function list(lines, i, depth) {
 	return { node, end };
 }
 
-const startsBlock = (line) => [FENCE, HEADING, RULE, ITEM, QUOTE].some((kind) => kind.test(line));
+const startsBlock = (line) =>
+	[FENCE, HEADING, RULE, ITEM, QUOTE, FORMULA].some((kind) => kind.test(line));
 
 function paragraph(lines, i) {
 	const end = until(
@@ -169,12 +211,13 @@ function paragraph(lines, i) {
 
 /** A box for wide content, which the keyboard scrolls too. */
 const scrolling = (kind, ariaLabel, inner) =>
-	h(kind, { tabIndex: 0, role: "region", ariaLabel }, inner);
+	h(kind, { tabIndex: 0, role: "group", ariaLabel }, inner);
 
 /** Code with a copy button. */
 export function codeBlock(text, language = "") {
 	const code = h("code");
 	code.append(document.createTextNode(text)); // even if empty: #extend appends to it
+	if (language) code.dataset.language = language;
 	const copy = copyButton("Copy the code", () => code.textContent);
 	const head = h("div.code-head.row", h("span", language || "text"), copy);
 	return h("div.code", head, scrolling("pre", `Code, ${language || "text"}`, code));

@@ -1,24 +1,49 @@
-import { bytesOf, messages } from "./turn.js";
+import { IMAGES, PDF, argumentsOf, base64, content, parts } from "./turn.js";
 
 /* Anthropic's messages. */
+
+export const takes = [...IMAGES, PDF];
 
 const MAX_TOKENS = 1024; // the format requires a maximum
 
 const textPart = (text) => ({ type: "text", text });
 
-function imagePart(image) {
-	const [media_type, data] = bytesOf(image);
-	return { type: "image", source: { type: "base64", media_type, data } };
+const filePart = (file) => ({
+	type: file.kind === "image" ? "image" : "document",
+	source: { type: "base64", media_type: file.type, data: base64(file) },
+});
+
+function messages(turn) {
+	const { role, calls, opaque = [] } = turn;
+	if (!calls.length) return [{ role, content: content(turn, textPart, filePart) }];
+	const uses = calls.map((call) => {
+		return { type: "tool_use", id: call.id, name: call.name, input: argumentsOf(call) };
+	});
+	const results = calls.map(({ id, output }) => ({
+		type: "tool_result",
+		tool_use_id: id,
+		content: output,
+	}));
+	return [
+		{ role, content: [...opaque, ...parts(turn, textPart, filePart), ...uses] },
+		{ role: "user", content: results },
+	];
 }
 
-export const body = (turns, options) => ({
-	model: options.model,
-	max_tokens: options.maximum ?? MAX_TOKENS,
-	system: options.system,
-	messages: messages(turns, textPart, imagePart),
-	temperature: options.temperature,
-	stream: options.stream,
-});
+export function body(turns, options) {
+	const tools = options.functions.map(({ name, description, parameters }) => {
+		return { name, description, input_schema: parameters };
+	});
+	return {
+		model: options.model,
+		max_tokens: options.maximum ?? MAX_TOKENS,
+		system: options.system,
+		messages: turns.flatMap(messages),
+		tools: tools.length ? tools : undefined,
+		temperature: options.temperature,
+		stream: options.stream,
+	};
+}
 
 export const headers = (token) => ({ "x-api-key": token, "anthropic-version": "2023-06-01" });
 
@@ -29,6 +54,7 @@ export function read(data, reply) {
 	for (const [index, item] of (data.content ?? []).entries()) block(item, index, reply);
 	reply.write(delta?.text);
 	reply.reason(delta?.thinking);
+	think(delta, reply.opaque.at(-1));
 	if (delta?.type === "input_json_delta") reply.call(index, "", delta.partial_json);
 	reply.finish(delta?.stop_reason ?? data.stop_reason);
 	use(data.usage ?? data.message?.usage ?? {}, reply);
@@ -37,10 +63,19 @@ export function read(data, reply) {
 function block(item, index, reply) {
 	reply.write(item?.text);
 	reply.reason(item?.thinking);
+	if (/^(redacted_)?thinking$/.test(item?.type)) reply.opaque.push({ ...item });
 	if (item?.type?.endsWith("tool_use")) {
 		const size = Object.keys(item.input ?? {}).length;
-		reply.call(index, item.name, size ? JSON.stringify(item.input) : "");
+		const input = size ? JSON.stringify(item.input) : "";
+		const call = reply.call(index, item.name, input, item.id);
+		if (item.type !== "tool_use") call.isHosted = true;
 	}
+}
+
+/** Add to the block of thinking, which goes back with the results of tools. */
+function think({ thinking = "", signature = "" } = {}, block) {
+	if (block && thinking) block.thinking += thinking;
+	if (block && signature) block.signature = (block.signature ?? "") + signature;
 }
 
 /** The input has three counts: uncached, read from the cache, and written to it. */

@@ -9,7 +9,7 @@ const ADVICE = {
 	401: "Check the token: it is unknown, expired or incomplete.",
 	402: "The budget of this token is used up: ask the operator.",
 	403: "The token does not allow this: choose another model or format, or ask the operator.",
-	413: "Send less: fewer or smaller images, or a shorter conversation.",
+	413: "Send less: fewer or smaller files, or a shorter conversation.",
 };
 
 /** A failed request, with the details that help to find the cause. */
@@ -18,6 +18,13 @@ export class Problem extends Error {
 		super(message);
 		Object.assign(this, details);
 	}
+}
+
+/** An exception as a problem; an unexpected one is logged. */
+export function asProblem(error) {
+	if (error instanceof Problem) return error;
+	console.error(error);
+	return new Problem(`This page failed: ${error.message}`);
 }
 
 function advice({ status, type, code, wait }) {

@@ -1,16 +1,16 @@
 import { pathOf } from "./call.js";
-import { at, button } from "./dom.js";
-import { codeBlock } from "./markdown.js";
+import { at, button, h } from "./dom.js";
+import { codeBlock, finish } from "./markdown.js";
 
 /* The conversation as a program, with the token in the variable TOKEN. */
 
 const LITERALS = { null: "None", true: "True", false: "False" };
-const IMAGE = /(data:image\/\w+;base64,)[A-Za-z0-9+/=]{60,}|^[A-Za-z0-9+/=]{400,}$/;
+const BYTES = /(data:[\w.+-]+\/[\w.+-]+;base64,)[A-Za-z0-9+/=]{60,}|^[A-Za-z0-9+/=]{400,}$/;
 
-/** The body without the bytes of images and without undefined members. */
+/** The body without the bytes of files and without undefined members. */
 const shortened = (body) =>
 	JSON.parse(
-		JSON.stringify(body, (_, value) => value?.replace?.(IMAGE, "$1<the image in base64>") ?? value),
+		JSON.stringify(body, (_, value) => value?.replace?.(BYTES, "$1<the file in base64>") ?? value),
 	);
 
 const json = (value) => JSON.stringify(value, null, 2);
@@ -49,7 +49,7 @@ const PYTHON = {
 	events: (call, code) => `for event in ${call}:\n    ${indented(code, "    ")}`,
 	answer: (call, code) => `answer = ${call}\n${code}`,
 };
-const JAVASCRIPT = {
+const TYPESCRIPT = {
 	args: json,
 	events: (call, code) =>
 		`for await (const event of await ${call}) {\n  ${indented(code, "  ")}\n}`,
@@ -59,20 +59,33 @@ const JAVASCRIPT = {
 const WRITERS = {
 	curl,
 	Python: (request) => sdk(request, "python", PYTHON),
-	JavaScript: (request) => sdk(request, "javascript", JAVASCRIPT),
+	TypeScript: (request) => sdk(request, "javascript", TYPESCRIPT),
 };
 
-/** Open the dialog with the request as a program in each language. */
-export function open(request) {
-	const short = { ...request, body: shortened(request.body) };
-	const buttons = Object.entries(WRITERS).map(([language, write]) =>
-		button(language, null, ({ currentTarget }) => {
-			for (const each of buttons) each.ariaPressed = String(each === currentTarget);
-			at("program").replaceChildren(codeBlock(write(short), language));
+/** Open the dialog with requests as programs, in each language; one request is shown at a time. */
+export function open(requests) {
+	const names = requests.map(({ options }) => options.model);
+	const model = h("select", { ariaLabel: "Model" }, ...names.map((name) => h("option", name)));
+	model.hidden = requests.length < 2;
+	let language = "curl";
+	const show = () => {
+		const { [model.selectedIndex]: request } = requests;
+		const text = WRITERS[language]({ ...request, body: shortened(request.body) });
+		const code = codeBlock(text, language);
+		for (const each of buttons) each.ariaPressed = String(each.textContent === language);
+		at("program").replaceChildren(code);
+		finish(code);
+	};
+	const buttons = Object.keys(WRITERS).map((name) =>
+		button(name, null, () => {
+			language = name;
+			show();
 		}),
 	);
+	model.onchange = show;
 	at("languages").replaceChildren(...buttons);
-	buttons[0].click();
+	at("code-model").replaceChildren(model);
+	show();
 	at("dialog").showModal();
 }
 

@@ -1,19 +1,40 @@
 import { counts } from "./chat.js";
-import { messages } from "./turn.js";
+import { IMAGES, PDF, content } from "./turn.js";
 
 /* OpenAI's responses. */
 
-const textPart = (text) => ({ type: "input_text", text });
-const imagePart = (url) => ({ type: "input_image", image_url: url });
+export const takes = [...IMAGES, PDF];
 
-export const body = (turns, options) => ({
-	model: options.model,
-	instructions: options.system,
-	input: messages(turns, textPart, imagePart),
-	temperature: options.temperature,
-	max_output_tokens: options.maximum,
-	stream: options.stream,
-});
+const textPart = (text) => ({ type: "input_text", text });
+
+const filePart = ({ kind, name, data }) =>
+	kind === "image"
+		? { type: "input_image", image_url: data }
+		: { type: "input_file", filename: name, file_data: data };
+
+function items(turn) {
+	const message = { role: turn.role, content: content(turn, textPart, filePart) };
+	const calls = turn.calls.map(({ id, name, input }) => {
+		return { type: "function_call", call_id: id, name, arguments: input || "{}" };
+	});
+	const results = turn.calls.map(({ id, output }) => {
+		return { type: "function_call_output", call_id: id, output };
+	});
+	return [...(message.content ? [message] : []), ...calls, ...results];
+}
+
+export function body(turns, options) {
+	const tools = options.functions.map((entry) => ({ type: "function", ...entry }));
+	return {
+		model: options.model,
+		instructions: options.system,
+		input: turns.flatMap(items),
+		tools: tools.length ? tools : undefined,
+		temperature: options.temperature,
+		max_output_tokens: options.maximum,
+		stream: options.stream,
+	};
+}
 
 export { headers } from "./chat.js";
 
@@ -27,7 +48,7 @@ const EVENTS = {
 	"response.reasoning_summary_text.delta": reason,
 	"response.reasoning_text.delta": reason,
 	"response.output_item.added": (reply, { output_index, item }) =>
-		item?.type === "function_call" && reply.call(output_index, item.name, ""),
+		item?.type === "function_call" && reply.call(output_index, item.name, "", item.call_id),
 	"response.function_call_arguments.delta": (reply, { output_index, delta }) =>
 		reply.call(output_index, "", delta),
 };
@@ -41,7 +62,7 @@ export function read(data, reply) {
 
 function complete(response, reply) {
 	for (const [index, item] of (response.output ?? []).entries()) {
-		if (item.type === "function_call") reply.call(index, item.name, item.arguments);
+		if (item.type === "function_call") reply.call(index, item.name, item.arguments, item.call_id);
 		for (const part of [...(item.summary ?? []), ...(item.content ?? [])]) {
 			if (item.type === "reasoning") reply.reason(part.text);
 			else reply.write(part.text ?? part.refusal);

@@ -1,131 +1,99 @@
+import { TokenField } from "../token.js";
 import { check } from "./call.js";
-import { at, h } from "./dom.js";
-import { Problem, card } from "./problem.js";
+import * as lanes from "./lanes.js";
+import { at } from "./dom.js";
+import { Problem } from "./problem.js";
 
-/* The token and the options of each request. The token is in memory, in the tab's session storage
-   only if "Keep" is checked, and never in a URL. */
+/* The settings of the next requests: the token, the models, and the fields that they share. */
 
-const STORAGE_KEY = "modelway.token";
-const ADVICE = "Paste your token: ASCII characters without spaces.";
-const OTHER = "\0other";
+const FIELDS = ["system", "temperature", "maximum", "functions", "extra"];
 
-let access = null; // what the token may use
-let checked = ""; // the token of `access`
-
-const token = at("token");
-const model = at("model");
-const format = at("format");
 const panel = at("settings");
+const token = new TokenField(check, accept, refuse);
 
-/** Whether the token is valid; a new token is checked first. */
-export async function ready() {
-	return (access !== null && checked === token.value.trim()) || checkToken();
-}
+export const ready = () => token.ready();
 
-async function checkToken() {
-	const show = (node) => at("token-status").replaceChildren(node);
-	const secret = token.value.trim();
-	access = null;
-	model.disabled = format.disabled = true;
-	show(h("p.muted", "Checking…"));
-	try {
-		if (!/^[\x21-\x7e]+$/.test(secret)) throw new Problem("A token is needed.", { advice: ADVICE });
-		access = await check(secret);
-	} catch (error) {
-		if (!(error instanceof Problem)) throw error;
-		show(card(error));
-	}
-	token.ariaInvalid = String(!access);
-	checked = secret;
-	if (access) {
-		store();
-		show(h("p.good", summary(access)));
-		listModels();
-	} else {
-		open(true);
-		token.focus();
-	}
-	return access !== null;
-}
+/** What the token may use; null without a valid one. */
+export const access = () => token.data;
 
-function summary({ token: { name, expires }, models }) {
+export const secret = () => token.secret;
+
+function accept(data) {
+	lanes.offer(data);
+	const { name, expires } = data.token;
 	const until = expires ? `, until ${new Date(expires * 1000).toLocaleDateString()}` : "";
-	return `✓ The token is valid: ${name}, ${models.length} models${until}.`;
+	return `${name}, ${data.models.length} models${until}`;
 }
 
-function store() {
-	if (at("keep").checked && access) sessionStorage.setItem(STORAGE_KEY, checked);
-	else sessionStorage.removeItem(STORAGE_KEY);
-}
-
-/** List the models that have a format. */
-function listModels() {
-	const before = model.value;
-	const options = access.models
-		.filter(({ formats }) => formats.length)
-		.map(({ id, title }) => h("option", { value: id }, title === id ? id : `${id} (${title})`));
-	model.replaceChildren(...options, h("option", { value: OTHER }, "Another name…"));
-	model.value = before;
-	if (model.selectedIndex < 0) model.selectedIndex = 0;
-	listFormats();
-}
-
-const name = () => (model.value === OTHER ? at("other").value.trim() : model.value);
-
-/** The model in the list; undefined for another name. */
-const entry = () => access.models.find(({ id }) => id === name());
-
-/** List the formats; the model's are enabled, and the last choice stays if it is one of them. */
-function listFormats() {
-	at("other").hidden = model.value !== OTHER;
-	const before = format.value;
-	const every = access.formats.map(({ name }) => name);
-	const { formats: enabled, translated = [] } = entry() ?? { formats: every };
-	const options = access.formats.map(({ name, title }) => {
-		const note = translated.includes(name) ? " – translated" : "";
-		return h("option", { value: name, disabled: !enabled.includes(name) }, title + note);
-	});
-	format.replaceChildren(...options);
-	format.value = enabled.includes(before) ? before : (enabled[0] ?? "");
-	model.disabled = format.disabled = false;
+function refuse() {
+	lanes.offer(null);
+	open(true);
+	token.input.focus();
 }
 
 const number = ({ value }) => (value === "" ? undefined : Number(value));
 
-/** The JSON that is merged into the body. */
-function extra() {
+/** The JSON in a field; throws Problem if it is not of the kind. */
+function json(id, title, kind, words) {
 	try {
-		const object = JSON.parse(at("extra").value || "{}");
-		if (object?.constructor === Object) return object;
+		const value = JSON.parse(at(id).value || (kind === Array ? "[]" : "{}"));
+		if (value?.constructor === kind) return value;
 	} catch ({ message }) {
-		throw new Problem(`“More of the request” is not JSON: ${message}`);
+		throw new Problem(`“${title}” is not JSON: ${message}`);
 	}
-	throw new Problem("“More of the request” must be a JSON object.");
+	throw new Problem(`“${title}” must be a JSON ${words}.`);
 }
 
-/** The options of the next request. Throws Problem for what cannot be sent. */
+/** Functions in any of the usual forms, as `{name, description, parameters}`. */
+function functions() {
+	const list = json("functions", "Tools", Array, "array");
+	return list.map((entry) => {
+		const { name, description, ...rest } = entry?.function ?? entry ?? {};
+		if (typeof name !== "string" || !name)
+			throw new Problem(
+				"“Tools” has an entry without a name: write name, description, parameters.",
+			);
+		const schema = rest.parameters ?? rest.input_schema ?? rest.inputSchema;
+		return { name, description, parameters: schema ?? { type: "object", properties: {} } };
+	});
+}
+
+/** What the next requests are made of, one for each lane, as JSON. Throws Problem. */
 export function settings() {
-	const choice = access.formats.find(({ name }) => name === format.value);
-	if (!choice) throw new Problem("No format here serves this model. Choose another model.");
-	if (!name()) throw new Problem("Enter the name of a model.");
+	const choices = lanes.choices();
 	if (!panel.checkValidity()) {
 		open(true);
 		panel.reportValidity();
 		throw new Problem("Correct the settings first.");
 	}
-	return {
-		...access,
-		token: checked,
-		model: name(),
-		price: entry()?.price,
-		format: choice,
+	const shared = {
 		system: at("system").value.trim() || undefined,
 		temperature: number(at("temperature")),
 		maximum: number(at("maximum")),
-		stream: (at("stream").checked && choice.stream !== "") || undefined,
-		extra: extra(),
+		stream: at("stream").checked,
+		functions: functions(),
+		extra: json("extra", "More of the request", Object, "object"),
 	};
+	return choices.map((choice) => ({ ...choice, ...shared }));
 }
+
+/** The settings without the token, as JSON. */
+export function snapshot() {
+	const fields = FIELDS.map((id) => [id, at(id).value]);
+	const stream = at("stream").checked;
+	return { ...Object.fromEntries(fields), stream, lanes: lanes.snapshot() };
+}
+
+/** Set the settings to a snapshot; what it does not have is as in a new page. */
+export function apply(saved = {}) {
+	for (const id of FIELDS) at(id).value = saved[id] ?? "";
+	at("stream").checked = saved.stream ?? true;
+	lanes.apply(saved.lanes);
+	at("more").open = Boolean(at("extra").value || at("functions").value);
+}
+
+/** Ask one model only. */
+export const choose = (model) => lanes.apply([{ model, format: "" }]);
 
 function open(isOpen) {
 	panel.classList.toggle("open", isOpen);
@@ -134,19 +102,9 @@ function open(isOpen) {
 
 at("settings-toggle").onclick = () => open(!panel.classList.contains("open"));
 panel.onsubmit = (event) => event.preventDefault();
-at("check").onclick = async () => (await checkToken()) && open(false);
-token.onkeydown = ({ key }) => {
-	if (key === "Enter") at("check").click();
-};
-at("keep").onchange = store;
-model.onchange = () => {
-	listFormats();
-	if (model.value === OTHER) at("other").focus();
-};
-at("other").oninput = listFormats;
-const stored = sessionStorage.getItem(STORAGE_KEY);
-if (stored) {
-	token.value = stored;
-	at("keep").checked = true;
-	checkToken();
-} else open(true);
+at("check").onclick = async () => (await token.check()) && open(false);
+
+/** Check the stored token or the session, or ask for a token. */
+export async function start() {
+	if (!(await token.restore())) open(true);
+}

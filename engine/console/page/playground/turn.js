@@ -1,11 +1,32 @@
-/* Parts of a turn, `{role, text, images}`, that several formats share. */
+/* Parts of a turn, `{role, text, files, calls}`, that several formats share. */
 
-/** Turns as messages: the content is a text, or parts if there are images. */
-export const messages = (turns, textPart, imagePart) =>
-	turns.map(({ role, text, images }) => {
-		const parts = [...(text ? [textPart(text)] : []), ...images.map(imagePart)];
-		return { role, content: images.length ? parts : text };
-	});
+/** The types of files that a format takes; texts it takes as text. */
+export const IMAGES = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+export const PDF = "application/pdf";
 
-/** The media type and the base64 of a data URL. */
-export const bytesOf = (image) => /^data:([^;]+);base64,(.*)$/.exec(image).slice(1);
+const fileText = ({ name, text }) => `File ${name}:\n\n${text}`;
+
+/** The parts of a turn: `text` writes a text, `file` any other file. */
+export const parts = ({ text, files }, writeText, writeFile) => [
+	...(text ? [writeText(text)] : []),
+	...files.map((file) => (file.kind === "text" ? writeText(fileText(file)) : writeFile(file))),
+];
+
+/** The content of a turn: a text, or parts if there are files. */
+export const content = (turn, writeText, writeFile) =>
+	turn.files.length ? parts(turn, writeText, writeFile) : turn.text;
+
+/** The base64 of a file. */
+export const base64 = ({ data }) => data.slice(data.indexOf(",") + 1);
+
+/** The value of a JSON text; undefined for any other text. */
+export function parsed(text) {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+/** The arguments of a call as an object; none for what is not JSON. */
+export const argumentsOf = ({ input }) => parsed(input) ?? {};

@@ -1,3 +1,4 @@
+import { authorized } from "../session.js";
 import { json, orError, request } from "../playground/call.js";
 
 /* Messages of MCP, revision 2026-07-28: each is one POST, without a session. */
@@ -12,8 +13,7 @@ const MAX_PAGES = 100;
 
 /** The MCP servers of the gateway. Throws Problem. */
 export async function check(token) {
-	const headers = { authorization: `Bearer ${token}` };
-	const response = await request("/console/tools.json", { headers });
+	const response = await request("/console/tools.json", authorized(token));
 	return orError(await json(response), response);
 }
 
@@ -45,6 +45,7 @@ async function ask(server, token, method, params, signal) {
 	if (params.name) headers["mcp-name"] = params.name;
 	const message = { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: META } };
 	const body = JSON.stringify(message);
-	const response = await request(server.path, { method: "POST", headers, body, signal });
+	const options = { method: "POST", ...authorized(token, headers), body, signal };
+	const response = await request(server.path, options);
 	return orError(await json(response), response).result;
 }

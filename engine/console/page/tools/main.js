@@ -1,55 +1,30 @@
+import { TokenField } from "../token.js";
 import { announce, at, h } from "../playground/dom.js";
-import { Problem, card } from "../playground/problem.js";
+import { Problem, asProblem, card } from "../playground/problem.js";
 import { callTool, check, listTools } from "./client.js";
 import { fieldsOf, parse } from "./form.js";
 import { resultOf } from "./result.js";
 
-/* Lists the tools of a token, and calls one. The token is kept as by the playground. */
+/* Lists the tools of a token, and calls one. */
 
-const STORAGE_KEY = "modelway.token";
 const MARKS = {
 	readOnlyHint: ["reads only", "changes something"],
 	destructiveHint: ["may destroy something", ""],
 	idempotentHint: ["may be repeated", ""],
 };
 
-const token = at("token");
-let secret = ""; // the valid token
+const token = new TokenField(check, accept, () => open(true));
 let servers = [];
 let tools = [];
 let fields = null; // of the chosen tool
 let running = null; // the AbortController of a call
 
-async function checkToken() {
-	const show = (node) => at("token-status").replaceChildren(node);
-	secret = "";
-	show(h("p.muted", "Checking…"));
-	try {
-		const text = token.value.trim();
-		if (!/^[\x21-\x7e]+$/.test(text)) throw new Problem("A token is needed.", { advice: "Paste it." });
-		const answer = await check(text);
-		[secret, servers] = [text, answer.servers];
-		store();
-		show(h("p.good", `✓ The token is valid: ${answer.token.name}.`));
-		at("server").replaceChildren(...servers.map(({ name }) => h("option", name)));
-		at("server").disabled = at("filter").disabled = at("tool").disabled = false;
-		await loadTools();
-	} catch (error) {
-		show(card(asProblem(error)));
-		open(true);
-	}
-	token.ariaInvalid = String(!secret);
-}
-
-const asProblem = (error) => {
-	if (error instanceof Problem) return error;
-	console.error(error);
-	return new Problem(`This page failed: ${error.message}`);
-};
-
-function store() {
-	if (at("keep").checked && secret) sessionStorage.setItem(STORAGE_KEY, secret);
-	else sessionStorage.removeItem(STORAGE_KEY);
+function accept({ token: { name }, servers: list }) {
+	servers = list;
+	at("server").replaceChildren(...servers.map(({ name }) => h("option", name)));
+	at("server").disabled = at("filter").disabled = at("tool").disabled = false;
+	loadTools();
+	return name;
 }
 
 const server = () => servers[at("server").selectedIndex];
@@ -58,7 +33,7 @@ async function loadTools() {
 	at("count").textContent = "Loading…";
 	tools = [];
 	try {
-		tools = server() ? await listTools(server(), secret) : [];
+		tools = server() ? await listTools(server(), token.secret) : [];
 		showTools();
 	} catch (error) {
 		at("count").replaceChildren(card(asProblem(error)));
@@ -119,7 +94,7 @@ async function call() {
 		running = new AbortController();
 		at("call").textContent = "Stop";
 		at("result").replaceChildren(h("p.wait", "Waiting for the answer…"));
-		const result = await callTool(server(), secret, name, sent, running.signal);
+		const result = await callTool(server(), token.secret, name, sent, running.signal);
 		at("result").replaceChildren(...resultOf(result, performance.now() - start));
 		announce(result.isError ? "The tool reports an error." : "The tool has answered.");
 	} catch (error) {
@@ -139,11 +114,7 @@ function open(isOpen) {
 
 at("settings-toggle").onclick = () => open(!at("settings").classList.contains("open"));
 at("settings").onsubmit = (event) => event.preventDefault();
-at("check").onclick = checkToken;
-token.onkeydown = ({ key }) => {
-	if (key === "Enter") checkToken();
-};
-at("keep").onchange = store;
+at("check").onclick = () => token.check();
 at("server").onchange = loadTools;
 at("filter").oninput = showTools;
 at("tool").onchange = choose;
@@ -163,9 +134,4 @@ at("arguments").onsubmit = (event) => {
 	if (running) running.abort();
 	else call();
 };
-const stored = sessionStorage.getItem(STORAGE_KEY);
-if (stored) {
-	token.value = stored;
-	at("keep").checked = true;
-	checkToken();
-} else open(true);
+if (!(await token.restore())) open(true);

@@ -5,7 +5,11 @@ export function resultOf(result, duration) {
 	const title = result.isError ? "The tool reports an error" : "Result";
 	const text = JSON.stringify(result, null, 2);
 	const facts = h("p.facts.muted", `${(duration / 1000).toFixed(2)} s`);
-	const head = h("div.row", h("h3", title), copyButton("Copy the result", () => text));
+	const head = h(
+		"div.row",
+		h("h3", title),
+		copyButton("Copy the result", () => text),
+	);
 	const parts = (result.content ?? []).map(part);
 	const shown = result.isError ? h("div.problem", ...parts) : h("div", ...parts);
 	return [head, shown, details("The whole result", text), facts];

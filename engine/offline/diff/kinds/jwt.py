@@ -52,9 +52,10 @@ def _changes(
         yield Effect.CHANGED, "limit-warnings", "warnings of its callers' limits are other ones"
     if any(_unwarned(was, field) != _unwarned(now, field) for field in _RIGHTS):
         yield Effect.WEAKER, "jwt-rights", "bearers have other names or rights: check what they may"
-    if allowed := was.revoked - now.revoked:
+    before, after = (each.revoked | each.revoked_subjects for each in (was, now))
+    if allowed := before - after:
         yield Effect.WEAKER, "jwt-revoked", f"no longer refuses {listed(sorted(allowed))}"
-    if refused := now.revoked - was.revoked:
+    if refused := after - before:
         yield Effect.BREAKING, "jwt-revoked", f"refuses {listed(sorted(refused))}"
 
 

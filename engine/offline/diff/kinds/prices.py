@@ -5,11 +5,53 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.config.default_prices import default_prices
 from engine.offline.diff.difference import Difference, Effect, Side
-from engine.values.price import TOKENS, Price
+from engine.values.price import PIECES, TOKENS, Price
+from engine.values.prices import TeamPriceList, percent_text
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
+    yield from _of_config(old, new)
+    yield from _of_providers(old, new)
+    before, after = old.config.team_prices, new.config.team_prices
+    for team in dict.fromkeys([*before, *after]):
+        was, now = before.get(team, TeamPriceList()), after.get(team, TeamPriceList())
+        side = new if team in after else old
+        place = side.place(("teams", team, "prices"), key=True)
+        for level, kind, message in _list_changes(was, now):
+            yield Difference(level, kind, place, (f"team {team}",), message)
+
+
+def _of_providers(old: Side, new: Side) -> Iterator[Difference]:
+    """What a catalog changes of prices at upstreams that both configs have."""
+    before, after = default_prices(old.config), default_prices(new.config)
+    place = new.place(("providers",), key=True)
+    for upstream in before.keys() & after.keys():
+        was, now = before[upstream], after[upstream]
+        for model in sorted(was.keys() & now.keys()):
+            for level, kind, message in _changes(was[model], now[model]):
+                yield Difference(level, kind, place, (f"price {upstream}/{model}",), message)
+
+
+def _list_changes(was: TeamPriceList, now: TeamPriceList) -> Iterator[tuple[Effect, str, str]]:
+    """The level, kind and message of each change of a team's prices."""
+    if was.markup != now.markup:
+        level = Effect.WEAKER if now.markup < was.markup else Effect.CHANGED
+        message = f"pays {percent_text(now.markup)}, was {percent_text(was.markup)}"
+        yield level, "team-markup", message
+    for name in dict.fromkeys([*was.models, *now.models]):
+        if name not in now.models:
+            yield Effect.CHANGED, "team-price", f"has no price of its own for {name} any more"
+        elif name not in was.models:
+            yield Effect.CHANGED, "team-price", f"has a price of its own for {name}"
+        elif was.models[name] != now.models[name]:
+            cheaper = _is_cheaper(now.models[name], was.models[name])
+            level = Effect.WEAKER if cheaper else Effect.CHANGED
+            yield level, "team-price", f"has another price of its own for {name}"
+
+
+def _of_config(old: Side, new: Side) -> Iterator[Difference]:
     before, after = old.config.prices, new.config.prices
     for name in before:
         subject = (f"price {name}",)
@@ -59,7 +101,7 @@ def _at(price: Price, size: int) -> Price:
 
 
 def _is_cheaper(after: Price, before: Price) -> bool:
-    return any(getattr(after, key) < getattr(before, key) for key in TOKENS)
+    return any(getattr(after, key) < getattr(before, key) for key in (*TOKENS, *PIECES))
 
 
 def _sizes(price: Price) -> str:

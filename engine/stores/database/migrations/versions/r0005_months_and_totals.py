@@ -24,12 +24,18 @@ _COUNTS = (
     *("input", "output", "cached", "reasoning", "cache_write", "audio_input", "audio_output"),
     *("image_input", "image_output", "images", "characters"),
 )
-_SUMS = (
-    *("requests", "failed", *_COUNTS),
-    *("cost_high", "cost_low", "first_byte_count", "first_byte_sum"),
-)
 _REQUEST = "outcome <> 'cancelled'"
 _FAILED = "outcome NOT IN ('caller_left', 'cancelled') AND (outcome <> 'complete' OR status >= 400)"
+SUMS = {
+    "requests": f"count(*) FILTER (WHERE {_REQUEST})",
+    "failed": f"count(*) FILTER (WHERE {_FAILED})",
+    **{name: f"sum({name})" for name in _COUNTS},
+    "cost_high": "sum(cost >> 32)",
+    "cost_low": "sum(cost & 4294967295)",
+    "first_byte_count": "count(first_byte)",
+    "first_byte_sum": "coalesce(sum(first_byte), 0)",
+}
+"""The columns of sums, and their expressions in PostgreSQL."""
 _LAST_TIME = 253_402_300_800
 """The start of the year 10000, after which there are no partitions."""
 
@@ -81,7 +87,7 @@ def _create_tables() -> None:
 
     def sums() -> list[sa.Column[object]]:
         kinds: dict[str, type] = {"first_byte_sum": sa.Double}
-        return [sa.Column(n, kinds.get(n, sa.BigInteger), nullable=False) for n in _SUMS]
+        return [sa.Column(n, kinds.get(n, sa.BigInteger), nullable=False) for n in SUMS]
 
     op.create_table(
         "ledger_totals",
@@ -154,10 +160,7 @@ def _partition(end: str) -> None:
     for table in ("ledger_totals", "ledger_models"):  # room to update a row in its page
         op.execute(f"ALTER TABLE {table} SET (fillfactor = 70)")
     op.execute(f"ALTER TABLE ledger ATTACH PARTITION usage FOR VALUES FROM (MINVALUE) TO ({end})")
-    op.execute(
-        "CREATE FUNCTION ledger_add() RETURNS trigger LANGUAGE plpgsql "
-        f"SET search_path FROM CURRENT AS $$ BEGIN {_postgresql_sums()}; RETURN NULL; END $$"
-    )
+    op.execute(sum_function(SUMS))
     for table in ("ledger", "usage"):
         op.execute(
             f"CREATE TRIGGER {table}_sums AFTER INSERT ON {table} REFERENCING NEW TABLE AS new_rows"
@@ -165,21 +168,30 @@ def _partition(end: str) -> None:
         )
 
 
-def _postgresql_sums() -> str:
+def sum_function(sums: dict[str, str]) -> str:
+    """The statement that makes or replaces the function of the triggers in PostgreSQL: it adds the
+    rows of an insert to the sums, whose columns have these expressions."""
+    return (
+        "CREATE OR REPLACE FUNCTION ledger_add() RETURNS trigger LANGUAGE plpgsql "
+        f"SET search_path FROM CURRENT AS $$ BEGIN {_postgresql_sums(sums)}; RETURN NULL; END $$"
+    )
+
+
+def _postgresql_sums(sums: dict[str, str]) -> str:
     """The statements that add the rows of an insert to the sums, in the order of the keys, so that
     there is no deadlock."""
 
     def insert(table: str, periods: str, names: tuple[str, ...], start: str) -> str:
         period = "period, " if periods else ""
-        columns = f"{period}start, key, {', '.join(names)}, {', '.join(_SUMS)}"
+        columns = f"{period}start, key, {', '.join(names)}, {', '.join(sums)}"
         key = f"substring(sha256(convert_to(ROW({', '.join(names)})::text, 'UTF8')) FOR 16)"
         rows = f"SELECT *, {_floor('time', 3600)} AS hour FROM new_rows"
         return (
             f"INSERT INTO {table} AS present ({columns}) "
             f"SELECT {period}{start} AS start, {key} AS key, {', '.join(names)}, "
-            f"{', '.join(_sum_expressions())} FROM ({rows}) AS rows{periods} "
+            f"{', '.join(sums.values())} FROM ({rows}) AS rows{periods} "
             f"GROUP BY {period}{start}, {', '.join(names)} ORDER BY {period}start, key "
-            f"ON CONFLICT ({period}start, key) DO UPDATE SET {_additions('present')}"
+            f"ON CONFLICT ({period}start, key) DO UPDATE SET {_additions('present', sums)}"
         )
 
     values = ", ".join(f"({seconds})" for seconds in _PERIODS)
@@ -194,18 +206,6 @@ def _postgresql_sums() -> str:
             insert("ledger_models", "", _MODEL_NAMES, "hour"),
         )
     )
-
-
-def _sum_expressions() -> list[str]:
-    return [
-        f"count(*) FILTER (WHERE {_REQUEST})",
-        f"count(*) FILTER (WHERE {_FAILED})",
-        *(f"sum({name})" for name in _COUNTS),
-        "sum(cost >> 32)",
-        "sum(cost & 4294967295)",
-        "count(first_byte)",
-        "coalesce(sum(first_byte), 0)",
-    ]
 
 
 def sqlite_trigger() -> str:
@@ -225,13 +225,13 @@ def sqlite_trigger() -> str:
 
     def insert(table: str, periods: str, names: tuple[str, ...], start: str) -> str:
         period = "period, " if periods else ""
-        columns = f"{period}start, key, {', '.join(names)}, {', '.join(_SUMS)}"
+        columns = f"{period}start, key, {', '.join(names)}, {', '.join(SUMS)}"
         key = " || ".join(f"quote(NEW.{name})" for name in names)
         values = ", ".join(f"NEW.{name}" for name in names)
         return (
             f"INSERT INTO {table} ({columns}) "
             f"SELECT {period}{start}, {key}, {values}, {sums}{periods} WHERE true "
-            f"ON CONFLICT ({period}start, key) DO UPDATE SET {_additions(table)};"
+            f"ON CONFLICT ({period}start, key) DO UPDATE SET {_additions(table, SUMS)};"
         )
 
     hour = _floor("NEW.time", 3600)
@@ -245,8 +245,8 @@ def sqlite_trigger() -> str:
     )
 
 
-def _additions(table: str) -> str:
-    return ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in _SUMS)
+def _additions(table: str, sums: dict[str, str]) -> str:
+    return ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in sums)
 
 
 def _floor(time: str, seconds: int) -> str:

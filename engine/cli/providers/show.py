@@ -1,4 +1,4 @@
-"""`modelway providers`: list the known providers, or show one with its models."""
+"""`modelway providers show`: list the known providers, or show one with its models."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from engine.cli.output_format import format_option
+from engine.cli.providers.catalog_text import catalog_entry, catalog_text
 from engine.cli.text_table import Table, print_table
 from engine.config import providers
 from engine.config.provider_defaults import credential_text
@@ -26,9 +27,9 @@ _NUMBERS = frozenset({"CONTEXT", "OUTPUT", "PRICE IN / OUT", "MODELS"})
 
 _MARKDOWN = """# Providers
 
-Written by `modelway providers --format markdown` from the files in `engine/providers/`; do not edit
-it here. `modelway providers NAME` shows one with its models, limits and prices, and the sources of
-these facts with their dates.
+Written by `modelway providers show --format markdown` from the files in `engine/providers/`; do not
+edit it here. `modelway providers NAME` shows one with its models, limits and prices, and the
+sources of these facts with their dates.
 
 | provider | | address | models |
 |---|---|---|---|
@@ -47,8 +48,9 @@ the upstream permits it (see [models](models.md#what-callers-choose-besides-the-
 @click.command()
 @click.argument("name", required=False)
 @format_option(
-    ("text", "json", "markdown"),
-    "text for people, json for programs; markdown is the list of the manual.",
+    ("text", "json", "catalog", "markdown"),
+    "text for people, json for programs; catalog is a file for `providers.catalog` of the config "
+    "with all models and prices; markdown is the list of the manual.",
 )
 def command(name: str | None, output_format: str) -> None:
     """List the providers that an upstream can name, or show one with its models.
@@ -56,6 +58,7 @@ def command(name: str | None, output_format: str) -> None:
     \b
     Its lines for gateway.yaml, models and prices:  modelway providers groq
     A project that uses it:                         modelway init --provider groq my-gateway
+    For a gateway of an older release:  modelway providers show --format catalog > new.yaml
     """
     if name is not None and name not in providers.names():
         hint = did_you_mean(name, providers.names(), "`modelway providers` lists them")
@@ -66,6 +69,8 @@ def command(name: str | None, output_format: str) -> None:
         documents = [_document(provider) for provider in catalog]
         value = documents[0] if name else documents
         click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    elif output_format == "catalog":
+        click.echo(catalog_text({entry.name: catalog_entry(entry.name) for entry in catalog}))
     elif output_format == "markdown":
         click.echo(markdown(catalog), nl=False)
     elif name is None:

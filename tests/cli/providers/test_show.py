@@ -43,4 +43,4 @@ def test_all_facts_are_json():
 def test_the_list_of_the_manual_is_current():
     output = modelway("providers", "--format", "markdown").output
     page = (ROOT / "docs/reference/providers.md").read_text("utf-8")
-    assert page == output, "modelway providers --format markdown > docs/reference/providers.md"
+    assert page == output, "modelway providers show --format markdown > docs/reference/providers.md"

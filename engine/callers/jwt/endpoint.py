@@ -1,0 +1,52 @@
+"""The address of an endpoint in an issuer's metadata, judged before it is used."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+MAX_ADDRESS = 2_000
+_SCHEMES = ("https", "http")
+
+
+def endpoint(value: Any, metadata_url: str) -> str:
+    """The address, a URL behind TLS wherever the metadata are. It names no address of a private
+    network (a metadata service, this machine) but the metadata's own. Raises ValueError with the
+    reason."""
+    if not isinstance(value, str) or not value:
+        raise ValueError("is missing")
+    parts, source = _split(value), urlsplit(metadata_url)
+    if parts is None or parts.scheme not in _SCHEMES or not parts.hostname:
+        raise ValueError("is not a URL")
+    if "@" in parts.netloc or parts.fragment:
+        raise ValueError("has a user, a password or a fragment")
+    if parts.scheme == "http" and source.scheme != "http":
+        raise ValueError(f"is not behind TLS: {value}")
+    if parts.hostname != source.hostname and _is_private(parts.hostname):
+        raise ValueError(f"is an address of a private network: {value}")
+    return value
+
+
+def _split(url: str) -> SplitResult | None:
+    """The parts of a URL, None for a text that is none."""
+    if len(url) > MAX_ADDRESS or not url.isascii() or not url.isprintable() or " " in url:
+        return None
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts
+
+
+def _is_private(host: str) -> bool:
+    """Whether a host is `localhost`, an IP address that is not public, or a number, which some
+    resolvers take for one."""
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return not ip_address(name.partition("%")[0]).is_global
+    except ValueError:
+        return all(part[:2] == "0x" or part.isdigit() for part in name.split("."))

@@ -1,0 +1,41 @@
+"""A catalog as the text of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import yaml
+
+from engine.config import providers
+from engine.config.provider_catalog import KEYS
+from engine.values.trees import Section
+
+_HEAD = "# Models and prices of providers, for `providers.catalog` of gateway.yaml.\n"
+_WIDTH = 10_000
+"""A model is on one line, however long."""
+
+
+def catalog_entry(name: str) -> Section:
+    """What a catalog has of a shipped provider."""
+    value = providers.document(name).value
+    return {key: value[key] for key in KEYS if key in value}
+
+
+def catalog_text(entries: Mapping[str, Section]) -> str:
+    """The file of a catalog: a line for each model."""
+    lines = [_HEAD]
+    for name, entry in entries.items():
+        lines.append(f"{_inline(name)}:\n")
+        for key, value in entry.items():
+            if key == "models":
+                lines.append("  models:\n")
+                lines += [f"    {_inline(m)}: {_inline(v)}\n" for m, v in value.items()]
+            else:
+                lines.append(f"  {key}: {_inline(value)}\n")
+    return "".join(lines)
+
+
+def _inline(value: object) -> str:
+    """A value on one line."""
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=_WIDTH)
+    return text.removesuffix("...\n").strip()

@@ -1,0 +1,27 @@
+"""The text of a catalog."""
+
+import yaml
+
+from engine.cli.providers.catalog_text import catalog_entry, catalog_text
+
+
+def test_a_model_is_a_line_and_yaml_reads_it_as_it_was():
+    entries = {
+        "groq": {
+            "date": "2030-01-31",
+            "models": {
+                "a:b": {"context": 5, "price": {"input": 0.1, "tiers": [{"above": 1, "input": 2}]}},
+                "gone": None,
+                "*": {"input": ["text", "image"]},
+            },
+        },
+        "no": {"date": "2030-01-31"},
+    }
+    text = catalog_text(entries)
+    assert yaml.safe_load(text) == entries
+    assert "    gone: null\n" in text
+    assert len(text.splitlines()) == 9
+
+
+def test_a_shipped_provider_has_models_and_prices_only():
+    assert {*catalog_entry("openai")} == {"date", "sources", "batch", "models"}

@@ -1,0 +1,32 @@
+"""Parquet files: exact money and times, in row groups."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from pyarrow import parquet
+
+from engine.cli.usage import row_export
+from engine.stores.database.rows import pages
+from tests.support.exported_ledger import run
+
+
+def test_parquet_has_exact_money_and_times(ledger, monkeypatch):
+    monkeypatch.setattr(row_export, "pages", lambda *args: pages(*args, size=2))
+    result = run("--rows", "--format", "parquet", "-o", "rows.parquet")
+    assert (result.exit_code, result.output) == (0, "")
+    file = parquet.ParquetFile(ledger / "rows.parquet")
+    assert [file.metadata.row_group(at).num_rows for at in range(file.num_row_groups)] == [2, 1]
+    rows = file.read().to_pylist()
+    assert [row["cost"] for row in rows] == [
+        *(Decimal("4611686018.427387904"), Decimal("1.500000001"), Decimal("0E-9")),
+    ]
+    assert rows[1]["vendor_cost"] == Decimal("1.500000002")
+    assert rows[2]["time"] == datetime(2027, 2, 1, 0, 0, 0, 250_000, UTC)
+    assert rows[2]["token"] == "=cmd()", "Parquet is not for spreadsheets"
+    assert [row["first_byte"] for row in rows] == [None, 0.5, None]
+
+
+def test_without_rows_there_is_a_file_with_the_columns(ledger):
+    assert run("--rows", "--format=parquet", "-o", "x", "--token", "nobody").exit_code == 0
+    table = parquet.read_table(ledger / "x")
+    assert (table.num_rows, table.column_names[0]) == (0, "id")
