@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from engine.values.trees import Json
 
-
 NAME = "auth_tokens/"
 """What clients of Google's API have in front of a secret; they refuse others."""
 
