@@ -10,13 +10,13 @@ import secrets
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
 
 import gevent
 import orjson
+from msgspec import Struct
 
 from engine.config.objects import FileRules
 from engine.dialects.interface.files import FileFacts, FileFormat, FileUpload, Pairs
@@ -66,8 +66,7 @@ class _Source(InternalConnection):
         return data
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     """A call of an operation: its body are these `pieces` of `size` bytes."""
 
     method: str

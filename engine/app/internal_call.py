@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.edge.inside_call import InternalResponse, respond
 from engine.edge.router import Application
@@ -33,8 +34,7 @@ class CannotCall(ValueError):
     reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallableOperation:
+class CallableOperation(Struct, frozen=True):
     """An operation that can be called, compiled once (`callable_operation`)."""
 
     id: str

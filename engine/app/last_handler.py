@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import asdict
 from functools import partial
+
+from msgspec.structs import asdict
 
 from engine.app.batch_stages import batch_route
 from engine.app.caller_usage import LazyUsage

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache, partial
+
+from msgspec.structs import replace
 
 from engine import dialects
 from engine.app.operation_call import OperationCall

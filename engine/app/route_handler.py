@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from engine.app.batch_stages import batch_stages
 from engine.app.last_handler import (

@@ -4,7 +4,8 @@ and how that is asked."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from engine.app.bearers import FETCH_SECONDS, MAX_DOCUMENT, Source, source_of
 from engine.app.plan_needs import carried_claims

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.app.internal_call import CannotCall
 from engine.app.operation_call import OperationCall, OperationRequest
@@ -42,8 +44,7 @@ _JSON, _EVENTS = "application/json", "text/event-stream"
 _TRACE = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE"))
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedCall:
+class PreparedCall(Struct, frozen=True):
     """A call, and the request to its operation."""
 
     call: ToolCall
@@ -53,8 +54,7 @@ class PreparedCall:
     message: McpMessage
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteCall:
+class RemoteCall(Struct, frozen=True):
     """A call of a tool of another server, for a caller at this IP address."""
 
     call: ToolCall

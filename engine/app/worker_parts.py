@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.app.guard_calls import HttpGuardCalls
 from engine.app.plan_needs import is_guarded, is_metered
@@ -58,8 +60,7 @@ def identity(route: Route, stages: Sequence[Stage]) -> Sequence[Stage]:
     return stages
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """The parts that all routes of a worker share."""
 
     plan: Plan

@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from cachetools import LRUCache
+from msgspec import Struct
 
 from engine.callers.batch_lookup import Batches
 from engine.callers.time_limit import within
@@ -32,8 +32,7 @@ _CACHE_SIZE = 10_000
 _WARNING_INTERVAL = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """The result of a lookup and its time: a caller, None for an unknown token, or the `error` of
     an invalid record."""
 

@@ -12,7 +12,6 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from typing import Any, NoReturn
 
 import click
@@ -65,7 +64,7 @@ def _report(error: Exception, arguments: Sequence[Any], more: Mapping[str, Any])
 @click.command(
     cls=_Modelway, package=__name__, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.version_option(metadata.version("modelway"), prog_name="modelway")
+@click.version_option(package_name="modelway", prog_name="modelway")
 def main() -> None:
     """A gateway for AI models in which no endpoint is code.
 

@@ -7,12 +7,12 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
+from msgspec.structs import replace
 
 from engine.cli import check_formats, unexpected_errors
 from engine.cli.check_formats import Report

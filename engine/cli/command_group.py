@@ -7,9 +7,8 @@ import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -22,8 +21,7 @@ _HEAD = re.compile(r'"""`(?P<path>modelway [a-z -]+)`: (?P<summary>[^\n]+?)\.(?:
 """How the docstring of a command's file begins: the command line, and a summary of one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandFile:
+class CommandFile(NamedTuple):
     """A file that defines `command`: its module, and the summary in lists of commands."""
 
     module: str

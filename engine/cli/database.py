@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct, field
 
 from engine.cli.config_file import config_option, read_config
 from engine.config.config import Config
@@ -26,8 +26,7 @@ from engine.stores.database.tokens import UnknownToken
 from engine.values.caller import Caller
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseLocation:
+class DatabaseLocation(Struct, frozen=True):
     """The URL of the database, and the settings of gateway.yaml that the commands need: the
     currency of budgets, the tokens in it, the seconds for which workers cache tokens, the folder
     of the journal, what the names of other issuers' callers begin with, and the names of `tags`;

@@ -9,10 +9,10 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 import click
+from msgspec import Struct
 from rich.cells import cell_len
 
 from engine.cli.terminal import has_colour, is_terminal
@@ -20,8 +20,7 @@ from engine.cli.terminal import has_colour, is_terminal
 _GAP = "  "
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Rows of texts below headings; the columns of numbers, named in `right`, end at the right."""
 
     headings: Sequence[str]

@@ -6,8 +6,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from engine.source import files
 from engine.source.reader import read as read_yaml
@@ -18,16 +20,14 @@ _REFERENCE = re.compile(r"\$[A-Z_]+")
 _PLAIN = re.compile(r"[A-Za-z0-9._:/@+~%\[\]-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFile:
+class AgentFile(Struct, frozen=True):
     """A file of settings at `path`, where `~` is the home folder."""
 
     path: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """A program that calls the gateway.
 
     It sends its requests to `path`; its base address is that of the gateway with the `suffix`. It

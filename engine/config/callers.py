@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os.path import isfile
 from pathlib import Path as FilePath
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import orjson
+from msgspec import Struct
 
 from engine.config import keys
 from engine.config.tokens import TokenReader
@@ -34,8 +34,7 @@ MAX_LEEWAY = 600.0
 """Seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class JwtIssuer:
+class JwtIssuer(Struct, frozen=True):
     """An issuer of JSON Web Tokens. Its keys come from the URL `discovery`, the URL `jwks`, or the
     file `jwks_file`; the others are empty.
 

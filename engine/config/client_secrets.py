@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from engine.source.problem import Findings, Source
 from engine.values.trees import Section
@@ -12,8 +12,7 @@ _MIN_CHARACTERS = 10
 _HINT = "`openssl rand -hex 32` makes one; write it into a variable, not into the file"
 
 
-@dataclass(frozen=True, slots=True)
-class ClientSecrets:
+class ClientSecrets(Struct, frozen=True):
     """The ring of keys: the first one seals, all of them open. Without any, no secrets are issued
     and none is accepted."""
 

@@ -8,8 +8,9 @@ its metadata as `key`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path as FilePath
+
+from msgspec import Struct, field
 
 from engine.config.callers import JwtIssuer
 from engine.config.client_secrets import ClientSecrets
@@ -36,8 +37,7 @@ from engine.values.quota import TOKEN_FIELDS
 from engine.values.teams import NO_TEAMS, Teams
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidEntries:
+class InvalidEntries(Struct, frozen=True):
     """Names of the invalid entries that the Config leaves out, by section; "*" means all."""
 
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -52,8 +52,7 @@ class InvalidEntries:
         return InvalidEntries({**self.names, section: merged})
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """All of gateway.yaml, changed by `overlays`. `tokens` are callers by the digest of their
     secret. `origins` may call the API from a browser (CORS); "*" is any.
 
@@ -70,16 +69,14 @@ class Config:
     routes: tuple[RouteConfig, ...]
     tokens: Mapping[str, Caller]
     teams: Teams = NO_TEAMS
-    jwt: tuple[JwtIssuer, ...] = field(default=(), metadata={"key": "callers.jwt"})
+    jwt: tuple[JwtIssuer, ...] = field(default=(), name="callers.jwt")
     invalid: InvalidEntries = field(default_factory=InvalidEntries)
     stores: Stores = field(default_factory=Stores)
     prices: Mapping[str, Price] = field(default_factory=dict)
-    team_prices: Mapping[str, TeamPriceList] = field(
-        default_factory=dict, metadata={"key": "teams.*.prices"}
-    )
+    team_prices: Mapping[str, TeamPriceList] = field(default_factory=dict, name="teams.*.prices")
     currency: str = default("currency")
     console: Console = field(default_factory=Console)
-    origins: tuple[str, ...] = field(default=(), metadata={"key": "cors.origins"})
+    origins: tuple[str, ...] = field(default=(), name="cors.origins")
     telemetry: Telemetry = field(default_factory=Telemetry)
     mcp: Mapping[str, McpServer] = field(default_factory=dict)
     client_secrets: ClientSecrets = field(default_factory=ClientSecrets)
@@ -87,7 +84,7 @@ class Config:
     objects: Objects = field(default_factory=Objects)
     webhooks: Mapping[str, Webhook] = field(default_factory=dict)
     tags: tuple[Tag, ...] = ()
-    catalog: Catalog = field(default=SHIPPED, metadata={"key": "providers"})
+    catalog: Catalog = field(default=SHIPPED, name="providers")
 
     def callers(self) -> Iterator[tuple[Caller, Path]]:
         """The callers of tokens, and for each issuer of others what its bearers may do, with the

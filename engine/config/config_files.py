@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class ConfigFiles:
+
+class ConfigFiles(Struct, frozen=True):
     """The main file, and its overlays in the order in which they apply."""
 
     main: Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from engine.config.keys import default
 from engine.config.sign_in import SignInConfig, read_sign_in
@@ -12,8 +12,7 @@ FILES_PATH = "/console/page/"
 """The path under which the files of all pages are served."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsolePage:
+class ConsolePage(Struct, frozen=True):
     """A page: its title in messages, its label in links ("" without links to it), its path, the
     paths of its data, and the key of `console:` that switches it on."""
 
@@ -63,8 +62,7 @@ PAGES = (HOME, PLAYGROUND, TOOLS, USAGE, REFERENCE, SIGN_IN)
 their paths."""
 
 
-@dataclass(frozen=True, slots=True)
-class Console:
+class Console(Struct, frozen=True):
     """The pages that are served; the home page whenever the console is `enabled`. `sign_in` is None
     where people use the pages with tokens only."""
 

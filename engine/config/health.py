@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from engine.config.keys import default
 from engine.source.problem import Findings, Path
@@ -11,8 +11,7 @@ from engine.values.trees import Section
 from engine.values.units import duration_text
 
 
-@dataclass(frozen=True, slots=True)
-class EjectionConfig:
+class EjectionConfig(Struct, frozen=True):
     """Passive ejection (see `engine/upstream/health/outliers.py`). Times are in seconds."""
 
     errors: float = default("upstreams.*.ejection.errors")
@@ -25,8 +24,7 @@ class EjectionConfig:
     slow_start: float = default("upstreams.*.ejection.slow_start")
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeConfig:
+class ProbeConfig(Struct, frozen=True):
     """Active probes: GET `path` every `every` seconds with a timeout of `timeout` seconds. `status`
     are the statuses of a healthy server; an `anonymous` probe has no credential."""
 
@@ -39,8 +37,7 @@ class ProbeConfig:
     anonymous: bool = default("upstreams.*.health.anonymous")
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimitsConfig:
+class RateLimitsConfig(Struct, frozen=True):
     """Rate limits that responses report: a target is tried last when at most the share `reserve` of
     one of its limits is left."""
 

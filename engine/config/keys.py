@@ -8,9 +8,10 @@ Includes, secrets, defaults, conversions, `diff` and the reference of keys all r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+
+from msgspec import Struct, field
 
 from engine.config.json_schema import builtin_schema, schema
 from engine.source.problem import Path
@@ -24,8 +25,7 @@ ENTRY = "*"
 _UNITS = {"duration": units.seconds, "size": units.size}
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """A key, and its children by name. `path` has `*` for names and indexes.
 
     `schema` is the schema of its values, `notes` its annotation. `members` are the members of its

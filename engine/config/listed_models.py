@@ -11,7 +11,8 @@ each sorted by name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.config.config import Config
 from engine.config.model_operation import ModelOperation
@@ -21,8 +22,7 @@ from engine.config.providers import ProviderModel
 from engine.values.wildcard import ByName, matches, star_text
 
 
-@dataclass(frozen=True, slots=True)
-class ListedModel:
+class ListedModel(Struct, frozen=True):
     """A model by its name, the entry of `models` that serves it, and the provider's facts about it;
     None for a model that the config names. `context` and `output` are the most tokens that every
     target accepts and generates, `input` the media that every target takes; None if unknown."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.config import keys
 from engine.source.problem import Findings, Path
@@ -42,8 +43,7 @@ _PUBLIC = re.compile(r"(^|[-_.])(version|beta|organization|project|region)$", re
 """Names of headers and parameters whose values are not secret: `api-version`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A secret: the path of its value, and its span in the text of the file."""
 
     path: Path

@@ -7,11 +7,11 @@ converted, become the Config.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path as FilePath
 
 import orjson
+from msgspec.structs import replace
 
 from engine import credentials
 from engine.config import duration_bounds, keys, schema_check

@@ -4,8 +4,10 @@ models."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from engine.config import keys
 from engine.config.keys import default
@@ -17,19 +19,17 @@ EXCEPT = "!"
 """The first character of a pattern that takes operations away."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolArgument:
+class ToolArgument(Struct, frozen=True):
     """Changes of an argument. `values` holds the one that is always sent, nothing if agents give
     it. `at` is its place."""
 
-    values: tuple[Any, ...] = field(default=(), metadata={"key": "value"})
+    values: tuple[Any, ...] = field(default=(), name="value")
     hide: bool = default("mcp.*.tools.*.arguments.*.hide")
     description: str = ""
     at: Path = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolConfig:
+class ToolConfig(Struct, frozen=True):
     """Changes of a tool. None and "" leave it as its document has it."""
 
     name: str = ""
@@ -58,8 +58,7 @@ class ToolConfig:
 NO_CHANGES = ToolConfig()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolServer:
+class ToolServer(Struct, frozen=True):
     """What is taken of another MCP server: the tools that `patterns` name, all without any, with
     `prefix` before their names. `upstream` is the name of its upstream."""
 
@@ -73,8 +72,7 @@ class ToolServer:
         return not self.patterns or selects(tool, self.patterns)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelTool:
+class ModelTool(Struct, frozen=True):
     """A tool that asks a model: its name, which is its kind, and the models that a call may name,
     the first for a call that names none."""
 
@@ -91,8 +89,7 @@ def selects(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class McpServer:
+class McpServer(Struct, frozen=True):
     """An MCP server: its path, and what its tools are. `operations` are patterns as written, each
     with its place; `tools` are changes by operation or wildcard."""
 

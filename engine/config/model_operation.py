@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.config.upstreams import UpstreamConfig
 from engine.values.units import format_names
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOperation:
+class ModelOperation(Struct, frozen=True):
     """An operation that is routed by model; `id` is `spec.operationId`, `path` its template.
     `language` is the language of its requests, "" if they are never translated. An operation that
     counts tokens has in `counts` the language of the requests that it counts, others "". `task` is

@@ -14,8 +14,9 @@ speaks the dialect counts, or the gateway estimates, if no upstream does or one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from engine.config.model_operation import ModelOperation
 from engine.config.models import Model, TargetConfig

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
+
+from msgspec import Struct, field
 
 from engine.config import keys
 from engine.config.keys import default
@@ -17,8 +18,7 @@ STAR = "*"
 """As the model name of a target: the text that the star of the entry's name stands for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """`choose`: the name of a strategy, its options as written, and their path in the config."""
 
     strategy: str = "weighted"
@@ -42,8 +42,7 @@ DEFAULT_CHOICE = Choice()
 """The choice of every entry without `choose`: one object for thousands of entries."""
 
 
-@dataclass(frozen=True, slots=True)
-class TargetConfig:
+class TargetConfig(Struct, frozen=True):
     """The name of an upstream, the name of the model there ("": the caller's name; or STAR), the
     weight, and the most requests at one time, None for no limit. Entries share equal targets."""
 
@@ -54,8 +53,7 @@ class TargetConfig:
     max_in_flight: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RuleConfig:
+class RuleConfig(Struct, frozen=True):
     """One of `when` of a model: the requests that meet its `conditions`, as they are written, go to
     the targets `to`, in the order that `choose` says, and then to the models of `fallback`. `at` is
     its path in the config."""
@@ -67,8 +65,7 @@ class RuleConfig:
     at: Path
 
 
-@dataclass(frozen=True, slots=True)
-class MirrorConfig:
+class MirrorConfig(Struct, frozen=True):
     """`mirror` of a model: copies of `percent` of its requests go to one of the targets `to`, at
     most `max_in_flight` at one time in a worker. `operations` are names or wildcards of those that
     are copied besides the ones that are known to have no side effects. `at` is its path."""
@@ -80,8 +77,7 @@ class MirrorConfig:
     at: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """A name or wildcard that callers may request. `operations` are names or wildcards over
     `spec.operationId`; empty: all operations of its upstreams' dialects. `translate` is "strict",
     "lossy" or "off"; `drop` are wildcards over fields that a translation may drop.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from itertools import combinations
+
+from msgspec import Struct, field
 
 from engine.config import keys
 from engine.config.keys import default
@@ -15,8 +16,7 @@ MIN_KEY = 32
 """Characters of a key of the ring."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseStorage:
+class ResponseStorage(Struct, frozen=True):
     """Where responses are kept: `store` is vendor or records, `retention` how long the records keep
     them, in seconds."""
 
@@ -24,17 +24,13 @@ class ResponseStorage:
     retention: float = default("objects.responses.retention")
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRules:
+class BatchRules(Struct, frozen=True):
     """What happens to batches with invalid requests: refuse or report."""
 
-    invalid_requests: str = field(
-        default=default("objects.batches.invalid"), metadata={"key": "invalid"}
-    )
+    invalid_requests: str = field(default=default("objects.batches.invalid"), name="invalid")
 
 
-@dataclass(frozen=True, slots=True)
-class FileRules:
+class FileRules(Struct, frozen=True):
     """What happens to files that live at another upstream than the target of a request: with `copy`
     those of at most `max_size` bytes are copied there, within `timeout` seconds, and the copy is
     remembered for `expires` seconds."""
@@ -45,17 +41,19 @@ class FileRules:
     expires: float = default("objects.files.expires")
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
+class Objects(Struct, frozen=True):
     """The ring of keys, the newest first, without which ids pass as they are. `owner` is token,
     team or all; `legacy` says what happens to ids that are not sealed: refuse or pass."""
 
-    ring: tuple[str, ...] = field(default=(), repr=False, metadata={"key": "key"})
+    ring: tuple[str, ...] = field(default=(), name="key")
     owner: str = default("objects.owner")
     legacy: str = default("objects.legacy")
     responses: ResponseStorage = field(default_factory=ResponseStorage)
     batches: BatchRules = field(default_factory=BatchRules)
     files: FileRules = field(default_factory=FileRules)
+
+    def __repr__(self) -> str:
+        return f"Objects(owner={self.owner!r}, legacy={self.legacy!r})"  # without the keys
 
 
 def read_objects(

@@ -4,8 +4,9 @@ the names that the project has. A name that it does not have is allowed: `check`
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.config.json_schema import Schema
 from engine.values.trees import map_leaves
@@ -20,8 +21,7 @@ _OVERLAY = "overlay_"
 _NOTHING = {"type": ["null", "string"], "maxLength": 0}
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """The names that may be written in a project. `providers` and `dialects` are those of this
     version, `operations` those of its documents with a wildcard for each of them."""
 

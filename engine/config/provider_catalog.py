@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import date
 from functools import cache
 from pathlib import Path as FilePath
+
+from msgspec.structs import replace
 
 from engine.config import providers
 from engine.config.providers import Provider, ProviderModel, Source
@@ -149,4 +150,4 @@ def _merged(provider: Provider, entry: Section) -> Provider:
 
 def _model(shipped: ProviderModel | None, name: str, values: Mapping[str, object]) -> ProviderModel:
     changes = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    return replace(shipped or ProviderModel(name), **changes)  # type: ignore[arg-type]
+    return replace(shipped or ProviderModel(name), **changes)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from engine.config import keys, providers
 from engine.config.providers import Provider
@@ -26,8 +27,7 @@ _SECRETS = ("bearer", "value", "password", "secret")
 variable."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompleteEntry:
+class CompleteEntry(Struct, frozen=True):
     """An entry completed by its provider: its converted values, the values of all variables, and
     the provider's `transform`, which applies before that of the entry."""
 

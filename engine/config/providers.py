@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from engine.source import files
 from engine.source.reader import SourceDocument
@@ -27,8 +28,7 @@ _HOST = re.compile(r"^  url: \"?https?://([^/\":]+)", re.MULTILINE)
 _VARIABLE = re.compile(r"\{[a-z_]+\}")
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderModel:
+class ProviderModel(Struct, frozen=True):
     """Facts about a model: its `tasks`, the tokens of its `context` and of its longest `output`
     (None: unknown), the media of its `input`, and other `capabilities`.
 
@@ -45,8 +45,7 @@ class ProviderModel:
     deprecated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderVariable:
+class ProviderVariable(Struct, frozen=True):
     """A variable of a provider's URL. With the `default` "", the config must have a value.
 
     With `by`, the name of another variable, `values` has the default for each of its values.
@@ -59,8 +58,7 @@ class ProviderVariable:
     values: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The page `url` from which the facts `of` a provider are, and the date of reading it."""
 
     of: str
@@ -68,8 +66,7 @@ class Source:
     date: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallerChoice:
+class CallerChoice(Struct, frozen=True):
     """A way in which a caller chooses more than the model that a request names: a `member` of the
     body, by its name or JSON Pointer, in which `*` is any item, or a `model` whose name matches a
     wildcard.
@@ -96,8 +93,7 @@ class CallerChoice:
         return tuple(self.member.removeprefix("/").split("/"))
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Struct, frozen=True):
     """A provider. `upstream` has defaults of an entry of `upstreams`, as written in a config.
 
     `credential` is as in a config, with the name of an environment variable in place of each

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from engine.values.trees import Section
 
 
-@dataclass(frozen=True, slots=True)
-class Respond:
+class Respond(Struct, frozen=True):
     """A response: its `status`, its `headers` with names in lower case, and its `body`: a text, or
     a value that is sent as JSON. Without a body (`has_body`), an error has the form of the
     operation's dialect, and any other response is empty."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
-    body: Any = field(default=None, hash=False)
-    has_body: bool = field(default=False, metadata={"key": "body"})
+    body: Any = None
+    has_body: bool = False
+
+    def __hash__(self) -> int:
+        return hash((self.status, self.headers))  # a body may be a mapping
 
 
 def read_respond(section: Section) -> Respond:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from engine.config import keys
 from engine.config.keys import default
@@ -14,8 +15,7 @@ from engine.source.problem import Path
 from engine.values.trees import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """A policy by name, with its options as written; `group` names its operations, "" is all."""
 
     name: str
@@ -24,8 +24,7 @@ class Policy:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class WebSocket:
+class WebSocket(Struct, frozen=True):
     """The limits of a WebSocket session. A side that sends no frame for `ping` seconds gets a ping;
     `max_pings` is the number of pings that a side may send per minute."""
 
@@ -37,8 +36,7 @@ class WebSocket:
     max_pings: int = default("routes.*.websocket.max_pings")
 
 
-@dataclass(frozen=True, slots=True)
-class Hedge:
+class Hedge(Struct, frozen=True):
     """A second attempt while a slow first one goes on: `after` a duration, or a percentile of the
     target's latencies such as `p95`. `idempotent`: requests of any method may be sent twice."""
 
@@ -46,19 +44,18 @@ class Hedge:
     idempotent: bool = default("routes.*.hedge.idempotent")
 
 
-@dataclass(frozen=True, slots=True)
-class RouteConfig:
+class RouteConfig(Struct, frozen=True):
     """Operations as written, and where they go: by model, to fixed targets, or to an answer of the
     gateway. `hosts` are names of hosts and wildcards in lower case, empty for every host.
     `regions` are those that an upstream must be in, None for any."""
 
     operations: tuple[tuple[str, Path], ...]
-    model: str = field(metadata={"key": "model.from"})
-    default_model: str = field(metadata={"key": "model.default"})
-    model_copies: tuple[str, ...] = field(metadata={"key": "model.also"})
+    model: str = field(name="model.from")
+    default_model: str = field(name="model.default")
+    model_copies: tuple[str, ...] = field(name="model.also")
     to: tuple[TargetConfig, ...]
     answer: str
-    allows_anonymous: bool = field(metadata={"key": "auth"})
+    allows_anonymous: bool = field(name="auth")
     validate: str
     policies: tuple[Policy, ...]
     at: Path
@@ -71,7 +68,7 @@ class RouteConfig:
     hedge: Hedge | None = None
     hosts: tuple[str, ...] = ()
     respond: Respond | None = None
-    regions: tuple[str, ...] | None = field(default=None, metadata={"key": "require.region"})
+    regions: tuple[str, ...] | None = field(default=None, name="require.region")
 
 
 def read_policies(entries: list[Json], at: Path, group: str = "") -> tuple[Policy, ...]:

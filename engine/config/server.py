@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from engine.config import hints, keys
 from engine.config.keys import default
@@ -16,8 +17,7 @@ from engine.values.trees import Section
 _HOST = re.compile(r"[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     """The listener of the API, its limits and timeouts. During shutdown the gateway accepts
     connections for `delay` more seconds, then lets requests continue for `grace` seconds."""
 
@@ -27,8 +27,8 @@ class Server:
     max_body: int = default("server.max_body")
     body_timeout: float = default("server.body_timeout")
     keepalive: float = default("server.keepalive")
-    delay: float = field(default=default("server.drain.delay"), metadata={"key": "drain.delay"})
-    grace: float = field(default=default("server.drain.grace"), metadata={"key": "drain.grace"})
+    delay: float = field(default=default("server.drain.delay"), name="drain.delay")
+    grace: float = field(default=default("server.drain.grace"), name="drain.grace")
     reuse_port: bool = default("server.reuse_port")
     debug_headers: bool = default("server.debug_headers")
     trusted_proxies: tuple[Network, ...] = ()
@@ -36,11 +36,9 @@ class Server:
     base_url: str = ""
     request_timeout: float = default("server.request_timeout")
     stuck_after: float = default("server.stuck_after")
-    heavy_processes: int = field(
-        default=default("server.heavy.processes"), metadata={"key": "heavy.processes"}
-    )
-    heavy_above: int = field(default=default("server.heavy.above"), metadata={"key": "heavy.above"})
-    heavy_queue: int = field(default=default("server.heavy.queue"), metadata={"key": "heavy.queue"})
+    heavy_processes: int = field(default=default("server.heavy.processes"), name="heavy.processes")
+    heavy_above: int = field(default=default("server.heavy.above"), name="heavy.above")
+    heavy_queue: int = field(default=default("server.heavy.queue"), name="heavy.queue")
 
 
 def read_server(section: Section, source: SourceDocument, findings: Findings) -> Server:

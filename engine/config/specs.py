@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from engine.config import keys
 from engine.source.problem import Path
 from engine.values.trees import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(Struct, frozen=True):
     """A document, its path prefixes and its dialect. `token` lists the locations of a token in a
     request, as written. `ignore` has the codes of warnings about the document that `check` does not
     print. `objects` are the facts of operations about objects, in place of the document's."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path as FilePath
+
+from msgspec import Struct
 
 from engine.config import keys
 from engine.config.keys import default
@@ -20,8 +21,7 @@ _COUNTERS = re.compile(r"(rediss?(\+sentinel|\+cluster)?|unix)://")
 _REDIS_URL = "redis://host:6379/0"
 
 
-@dataclass(frozen=True, slots=True)
-class RedisTls:
+class RedisTls(Struct, frozen=True):
     """TLS to the servers of the counters. Files are absolute paths."""
 
     ca: str | None = None
@@ -29,16 +29,14 @@ class RedisTls:
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SentinelLogin:
+class SentinelLogin(Struct, frozen=True):
     """The user and password for Sentinels."""
 
     user: str | None = None
     password: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RedisConfig:
+class RedisConfig(Struct, frozen=True):
     """Connections to the servers of the counters, and the `prefix` of their keys. `away_after` is
     in seconds."""
 
@@ -49,8 +47,7 @@ class RedisConfig:
     sentinel: SentinelLogin = SentinelLogin()
 
 
-@dataclass(frozen=True, slots=True)
-class Stores:
+class Stores(Struct, frozen=True):
     """The stores: URLs in the form of SQLAlchemy and Redis; `counters` may be `memory`.
 
     `counters_timeout` is in seconds. `on_store_failure` is `local`, `allow` or `deny`; `machines`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from engine.source.problem import Findings, Path, Source
 from engine.values.sharing import Sharer, read_sharing
@@ -16,8 +16,7 @@ RESERVED = frozenset(
 """Names by which `modelway usage` groups otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(Struct, frozen=True):
     """A tag's name, and the part of the request that has its value."""
 
     name: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path as FilePath
+
+from msgspec import Struct, field
 
 from engine.config import keys
 from engine.config.keys import default
@@ -36,8 +37,7 @@ _RESERVED_HEADERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AccessLogConfig:
+class AccessLogConfig(Struct, frozen=True):
     """One line for each request. `format` is json, text or off; no `fields` means the default ones.
 
     `sample` is the share of complete 2xx responses that are logged; `path` is stdout, stderr or a
@@ -50,8 +50,7 @@ class AccessLogConfig:
     path: str = default("telemetry.access_log.path")
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """The gateway's own log, on standard error: `format` is json or text, `level` the lowest that
     is logged."""
 
@@ -59,28 +58,31 @@ class Log:
     level: str = default("telemetry.log.level")
 
 
-@dataclass(frozen=True, slots=True)
-class Traces:
+class Traces(Struct, frozen=True):
     """`url` is the collector's; `sample` is the share of traces that begin at this gateway.
     `headers` are sent with each request to the collector; they may be secret."""
 
-    url: str = field(metadata={"key": "endpoint"})
+    url: str = field(name="endpoint")
     sample: float = default("telemetry.traces.sample")
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Traces({self.url!r}, sample={self.sample!r})"  # without the headers
 
 
-@dataclass(frozen=True, slots=True)
-class MetricsExport:
+class MetricsExport(Struct, frozen=True):
     """`url` is the collector's, which gets the metrics every `interval` seconds; `headers` are sent
     with them, and may be secret."""
 
-    url: str = field(metadata={"key": "endpoint"})
+    url: str = field(name="endpoint")
     interval: float = default("telemetry.otlp_metrics.interval")
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"MetricsExport({self.url!r}, interval={self.interval!r})"  # without the headers
 
 
-@dataclass(frozen=True, slots=True)
-class Telemetry:
+class Telemetry(Struct, frozen=True):
     """`metrics` is the path of the metrics, "" for none; clients in `allow_ips` may read them and
     the details of health, and see the page of operations, if that is switched on. `series` bounds
     how many a worker has.

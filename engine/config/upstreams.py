@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
+
+from msgspec import Struct, field
 
 from engine import credentials
 from engine.config import keys, provider_defaults
@@ -32,8 +33,7 @@ _RESERVED_HEADERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tls:
+class Tls(Struct, frozen=True):
     """TLS to an upstream: how its certificate is verified, and the client certificate. Files are
     absolute paths."""
 
@@ -43,8 +43,7 @@ class Tls:
     verify: bool = default("upstreams.*.tls.verify")
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """Retries at an upstream: `attempts` in all, `on` these classes of failures, for at most the
     share `budget` of requests; `max_wait` is the longest `Retry-After` to obey, in seconds."""
 
@@ -54,8 +53,7 @@ class Retry:
     max_wait: float = default("upstreams.*.retry.max_wait")
 
 
-@dataclass(frozen=True, slots=True)
-class BreakerConfig:
+class BreakerConfig(Struct, frozen=True):
     """A circuit breaker: `failures` within `window` seconds open it for `cooldown` seconds."""
 
     failures: int = default("upstreams.*.breaker.failures")
@@ -63,16 +61,14 @@ class BreakerConfig:
     cooldown: float = default("upstreams.*.breaker.cooldown")
 
 
-@dataclass(frozen=True, slots=True)
-class QueueConfig:
+class QueueConfig(Struct, frozen=True):
     """A queue of requests that wait for a slot: at most `size`, each at most `wait` seconds."""
 
     size: int = default("upstreams.*.queue.size")
     wait: float = default("upstreams.*.queue.wait")
 
 
-@dataclass(frozen=True, slots=True)
-class PoolConfig:
+class PoolConfig(Struct, frozen=True):
     """Idle connections of a worker: at most `size`; one is closed after `idle` seconds without use,
     and not used again after `age` seconds."""
 
@@ -81,8 +77,7 @@ class PoolConfig:
     age: float = default("upstreams.*.pool.age")
 
 
-@dataclass(frozen=True, slots=True)
-class Resolve:
+class Resolve(Struct, frozen=True):
     """The source of an upstream's addresses: DNS (its host, or the service `srv`) or a `file`, an
     absolute path. `server` is the DNS server, "" for the system's."""
 
@@ -93,8 +88,7 @@ class Resolve:
     max_addresses: int = default("upstreams.*.resolve.max_addresses")
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderChanges:
+class HeaderChanges(Struct, frozen=True):
     """Changes to the headers of requests to an upstream; names in lower case."""
 
     set: Mapping[str, str] = field(default_factory=dict)
@@ -107,8 +101,7 @@ CALLS_AGAIN = frozenset({"connect"})
 have had an effect."""
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamConfig:
+class UpstreamConfig(Struct, frozen=True):
     """A server to which requests are forwarded.
 
     `dialect` "" means the dialect of the routed operation. `ask_usage`: requests for streams ask
@@ -126,7 +119,7 @@ class UpstreamConfig:
     name: str
     url: str
     dialect: str
-    credentials: tuple[Credential, ...] = field(metadata={"key": "credential"})
+    credentials: tuple[Credential, ...] = field(name="credential")
     timeouts: Mapping[str, float]
     forward_headers: tuple[str, ...]
     pool: PoolConfig

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from engine.config import keys
 from engine.config.keys import default
@@ -10,16 +10,18 @@ from engine.source.problem import Path
 from engine.values.trees import Section
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
+class Webhook(Struct, frozen=True):
     """A server that gets events at `url`. Each of the `secrets` signs them. `timeout` is in
     seconds."""
 
     name: str
     url: str
-    secrets: tuple[str, ...] = field(metadata={"key": "secret"}, repr=False)
+    secrets: tuple[str, ...] = field(name="secret")
     timeout: float = default("webhooks.*.timeout")
     at: Path = ()
+
+    def __repr__(self) -> str:
+        return f"Webhook({self.name!r}, {self.url!r})"  # without the secrets
 
 
 def read_webhook(name: str, entry: Section) -> Webhook:

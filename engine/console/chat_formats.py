@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine import dialects
 from engine.config.config import Config
@@ -20,8 +21,7 @@ _ATTO_PER_MILLION = 10**12
 """A price per token in atto-units, divided by this, is the price per million tokens in units."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoutedFormat:
+class RoutedFormat(Struct, frozen=True):
     """A chat format that a route of the plan serves: `path` without the gateway's own address, with
     `{model}` where it names the model; `stream_path` for streams, "" where no route serves them.
     `prefix` and `version` are the parts of the path that belong to an SDK's base address.
@@ -79,8 +79,7 @@ def _path(route: Route) -> str:
     return path
 
 
-@dataclass(frozen=True, slots=True)
-class _CallFormats:
+class _CallFormats(Struct, frozen=True):
     """How the models of a group can be called: the names of their formats, of those in which
     requests are translated for at least one target, and of their other operations; and the tasks of
     all their operations."""

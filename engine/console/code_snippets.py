@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict
 from urllib.parse import quote
+
+from msgspec.structs import asdict
 
 from engine.console.chat_formats import RoutedFormat
 from engine.dialects.interface.chat_format import Program

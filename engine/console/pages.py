@@ -7,9 +7,10 @@ To add a page: put its HTML, CSS and JavaScript into `page/`, its title and path
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from engine.config.console import (
     FILES_PATH,
@@ -53,8 +54,7 @@ class PathHandler(NamedTuple):
     methods: tuple[str, ...] = _READ
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageContent:
+class PageContent(Struct, frozen=True, kw_only=True):
     """The content of a page: the file `html`, or what the handler of `build` returns.
 
     `files` are loaded by the page. `data` builds a handler for each of its paths of data. `methods`

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from engine.exchange.opened_ids import Holder
 from engine.exchange.record import McpMessage
@@ -42,8 +43,7 @@ class UpstreamSockets(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class InternalCaller:
+class InternalCaller(Struct, frozen=True):
     """Who calls an operation from inside of this process, without a token; a `caller` of None
     calls as one without a token. `token` is the digest of the token by which the caller was found,
     "" for none: its end ends the request too. So does the disconnect of the socket `fileno`, that

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.opened_ids import Turn
 from engine.values.usage import NO_USAGE, Usage
@@ -61,8 +63,7 @@ class Attempt(NamedTuple):
     language: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class McpMessage:
+class McpMessage(Struct, frozen=True):
     """The message of MCP for which a request is made.
 
     `server` is its name in the config, `method` that of the message ("other" for an unknown one),

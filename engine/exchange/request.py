@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
+
+from msgspec import Struct
 
 from engine.exchange.environ_headers import environ_key
 
@@ -16,8 +17,7 @@ Pairs = Sequence[tuple[str, str]]
 HERE = "127.0.0.1"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A request as a caller would send it. `target` is the path with its query, as on the wire;
     `address` is the caller's IP address."""
 

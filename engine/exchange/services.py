@@ -6,8 +6,9 @@ import logging
 import random
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.exchange import Observer
@@ -214,8 +215,7 @@ class NoGuardCalls:
         pass
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     """The services of one worker.
 
     `tokens` finds callers, and `signed_tokens` those of other issuers' tokens, None if none are

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.guardrails.contract import Verdict
 from engine.values import units
@@ -15,8 +16,7 @@ STAGES = (REQUEST, RESPONSE)
 MODES = ("block", "redact", "report")
 
 
-@dataclass(frozen=True, slots=True)
-class GuardSettings:
+class GuardSettings(Struct, frozen=True):
     """A guard as the config has it.
 
     `webhook` is a URL, or the name of an upstream. `stages` are those that it judges, of STAGES.

@@ -10,12 +10,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from urllib.parse import unquote
 
 import gevent
 import orjson
+from msgspec import Struct
 
 from engine.dialects import Dialect
 from engine.edge.endpoint import Endpoints, Responder, answer_errors
@@ -62,8 +62,7 @@ _CHUNKS = 8
 _MAX_REQUEST = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """How the mock answers: its dialect, the seconds between two pieces of a stream, and the
     objects of the dialect with the shapes of their paths, and its batches."""
 

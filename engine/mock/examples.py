@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from engine.mock.invent import invent
 from engine.spec.document.node import Node
@@ -27,8 +27,7 @@ _WORD = re.compile(r"\s*\S+\s*")
 _IF_USAGE = ": if usage\n"
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleResponse:
+class ExampleResponse(Struct, frozen=True):
     """One answer of a document. `name` is that of the example; `value` is None if it has none."""
 
     status: int

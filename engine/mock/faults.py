@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.exchange.caller_connection import CallerConnection
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
@@ -33,8 +34,7 @@ _CODE = re.compile(r"fault-code-(?P<code>100[0-37-9]|101[0-4]|[34]\d{3})(?:-afte
 _GARBAGE = b"\x00\x01 this is not HTTP \xff\r\n\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class MockFault:
+class MockFault(Struct, frozen=True):
     """A fault: `number` is a status, seconds, or the events to send first; `code` the close code of
     a WebSocket."""
 

@@ -23,9 +23,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from engine.mock.examples import fill
 from engine.mock.object_store import MockObject, ObjectStore
@@ -43,8 +44,7 @@ _CURSORS = ("after", "after_id", "pageToken", "page", "page_token")
 _LIMITS = ("limit", "pageSize", "page_size")
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(Struct, frozen=True):
     """What an operation does with the objects of its collection: `create`, `list`, `retrieve`,
     `change`, `delete`, or "" for anything else.
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
 
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from engine.dialects.interface.batches import BatchFormat
 from engine.exchange.agent_session import session_of
@@ -30,8 +31,7 @@ _INPUT = "input_file_id"
 """The member of OpenAI's batches that names the file with their requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRow:
+class BatchRow(Struct, frozen=True):
     """What is known of a batch, or of a file with its requests or, with `has_results`, its results.
     `models` has the callers' name of each model by that of the vendor."""
 
@@ -45,7 +45,7 @@ class BatchRow:
     has_results: bool = False
 
 
-_FIELDS = tuple(each.name for each in fields(BatchRow))
+_FIELDS = BatchRow.__struct_fields__
 
 
 class BatchRecords:

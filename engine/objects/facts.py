@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.objects.places import REQUEST, RESPONSE, BadPlace, IdPlace, read_place
 from engine.source.problem import Path
@@ -48,8 +49,7 @@ _LIST_POINTERS = ("items", "next", "more", "first", "last")
 _LIST_KEYS = ("kind", "id", "default", "max", "cursor", *_LIST_TEXTS, *_LIST_POINTERS)
 
 
-@dataclass(frozen=True, slots=True)
-class ListFacts:
+class ListFacts(Struct, frozen=True):
     """A list of objects of a `kind`. `items`, `next`, `more`, `first` and `last` are paths in the
     response's body, `id` is one in an item. `limit`, `forward` and `backward` are query parameters,
     "" for none. `cursor` is `id` or `token`."""
@@ -69,8 +69,7 @@ class ListFacts:
     last: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MarkFacts:
+class MarkFacts(Struct, frozen=True):
     """Where objects of a kind carry the mark of their owner: `form` is a word of FORMS, `at` the
     place in requests that make one, `shown` that in responses; None where there is none."""
 
@@ -80,8 +79,7 @@ class MarkFacts:
     shown: IdPlace | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectFacts:
+class ObjectFacts(Struct, frozen=True):
     """The facts of an operation. `turns` is a word of TURNS, "" if it has nothing to do with stored
     responses; `batch` are words of BATCH. With `when` only requests make objects whose JSON has
     true at this path. `streams` is the field of a form whose file is sent on as it arrives, "" for
@@ -106,8 +104,7 @@ class ObjectFacts:
         return in_body or makes or not {"requests", "pieces"}.isdisjoint(self.batch)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """What is wrong with facts, at a path in them."""
 
     at: Path

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ListFacts
@@ -37,8 +38,7 @@ class Position(NamedTuple):
     skip: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PageRequest:
+class PageRequest(Struct, frozen=True):
     """What a caller asks for: `size` rows behind a position, or with `backward` before it."""
 
     size: int

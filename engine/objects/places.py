@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from engine.values.header_names import HEADER_NAME
 from engine.values.json_edit import JsonPath
@@ -39,8 +40,7 @@ class BadPlace(ValueError):
     """A place cannot be read; the text says why, for the author of the document."""
 
 
-@dataclass(frozen=True, slots=True)
-class IdPlace:
+class IdPlace(Struct, frozen=True):
     """A place of ids of a `kind`: `location` is a word of REQUEST or RESPONSE, `steps` are a name,
     or those of a pointer.
 

@@ -13,6 +13,8 @@ from ipaddress import ip_address
 from types import FunctionType
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from engine import policies
 from engine.config.config import Config
 from engine.config.joined_document import JoinedDocument
@@ -31,8 +33,7 @@ BUDGETS = frozenset(name for name, kind in KINDS.items() if kind.cost is not Non
 _MONEY = frozenset(name for name, kind in KINDS.items() if kind.money)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRoute:
+class ModelRoute(Struct, frozen=True):
     """A route that serves models, and the kinds of its limits."""
 
     route: Route

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from engine.config.provider_catalog import Catalog
 from engine.config.providers import Provider, ProviderModel
@@ -11,8 +13,7 @@ from engine.config.providers import Provider, ProviderModel
 _FACTS = ("tasks", "context", "output", "input", "capabilities", "deprecated")
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogChange:
+class CatalogChange(Struct, frozen=True):
     """A change of a `model` of a provider. `kind` is `added`, `removed`, `price` or `fact`, `key`
     what of it changes. Of prices, `percent` is how much the new one is above the old one, None if
     that was 0 or unknown."""
@@ -30,8 +31,7 @@ class CatalogChange:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderChanges:
+class ProviderChanges(Struct, frozen=True):
     """The changes of one provider, and its dates (ISO 8601) before and after."""
 
     name: str

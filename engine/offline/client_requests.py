@@ -8,9 +8,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+from msgspec import Struct
 
 from engine.dialects import default
 from engine.exchange.body import Body
@@ -20,8 +21,7 @@ from engine.spec.request_bodies import check
 from engine.values.errors import GatewayError
 
 
-@dataclass(frozen=True, slots=True)
-class ClientRequest:
+class ClientRequest(Struct, frozen=True):
     """A POST that a `client` (name and version) sends for `call`, and that its vendor accepts."""
 
     client: str

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import yaml
+from msgspec import Struct
 
 from engine.config.config import Config
 from engine.source.nodes import Loader
@@ -21,8 +22,7 @@ _COMMENT = re.compile(r"(?<![^\s])#[ \t]*modelway:[ \t]*ignore\b(?P<rest>[^\r\n]
 _CODE = re.compile(r"[\s,]*(?P<code>MW[0-9]{3})\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(Struct, frozen=True):
     """One code in a comment, with its place."""
 
     file: str
@@ -31,8 +31,7 @@ class Ignore:
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentIgnore(Ignore):
+class DocumentIgnore(Ignore, frozen=True):
     """One code of `specs.x.ignore`, with its place. `documents` are the names of the files of the
     document."""
 

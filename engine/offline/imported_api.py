@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from engine.config.starter_config import PLACEHOLDER
 from engine.source.problem import Findings
@@ -23,8 +24,7 @@ from engine.values.wildcard import matches
 _MAX_NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """The operations that are wanted: with one of the tags and one of the paths, which may have
     wildcards and the path of the server. Without any, all."""
 
@@ -41,8 +41,7 @@ def _has_path(operation: Operation, pattern: str) -> bool:
     return any(matches(path, pattern) for path in paths)
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedApi:
+class ImportedApi(Struct, frozen=True):
     """A document that can be read, with the names of its `operations` that are wanted."""
 
     name: str

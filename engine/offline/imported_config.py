@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from engine.config import providers
 from engine.config.starter_config import SPECS, routes_for
 from engine.source.problem import Path, Place, place_of
@@ -20,8 +22,7 @@ _MAX_WIDTH = 96
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Note:
+class Note(Struct, frozen=True, order=True):
     """A part of the source that is not imported: its place, its name and the reason."""
 
     place: Place

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 
 import gevent
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.app.machine_stores import open_shared
 from engine.app.remote_lists import LIST_SECONDS
@@ -28,8 +29,7 @@ from engine.upstream.client.client import Client
 from engine.values.errors import AbortConnection, GatewayError
 
 
-@dataclass(frozen=True, slots=True)
-class ServerListing:
+class ServerListing(Struct, frozen=True):
     """What a server lists; `problem` says why it did not, "" if it did."""
 
     listing: Listing

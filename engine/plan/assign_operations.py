@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.config.config import Config
 from engine.config.routes import RouteConfig
@@ -19,8 +21,7 @@ from engine.values.wildcard import matches
 _MAX_NAMED = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A route that serves an operation; `at` is the place of the name in the config. `hosts` are
     those of the route for which it does, empty for every host without another route of it."""
 

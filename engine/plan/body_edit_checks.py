@@ -5,9 +5,9 @@ of them, a value is valid wherever its place exists, and no required member is r
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import orjson
+from msgspec import Struct
 
 from engine.config.config import Config
 from engine.config.transforms import TransformConfig
@@ -27,8 +27,7 @@ from engine.transforms.places import ANY, ANY_DEPTH, Place
 from engine.values.errors import GatewayError
 
 
-@dataclass(frozen=True, slots=True)
-class Bodies:
+class Bodies(Struct, frozen=True):
     """The bodies of an operation, of its requests or its responses, known as `id` in messages.
 
     `schemas` are parts of the `specification`. `is_open`: there are other bodies without a
@@ -43,8 +42,7 @@ class Bodies:
     models: Sequence[Expression] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """The codes of faults, their level, and the hint for a place without a similar name. With
     `required` "" edits may remove required members; with `added` "" they may create a place that
     some operations lack."""

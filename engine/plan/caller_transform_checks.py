@@ -5,9 +5,11 @@ operations that they edit: errors for requests, warnings for responses.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from urllib.parse import quote
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.config.transforms import TransformConfig
 from engine.plan.body_edit_checks import Bodies, BodyEditCheck, Rules, note_faults, note_model
@@ -47,8 +49,7 @@ RESPONSES = Rules(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentedOperation:
+class DocumentedOperation(Struct, frozen=True):
     """An operation that a transform edits: the bodies of its requests and of its responses, its
     parameters, and where it names the model."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.config.config import Config
 from engine.config.routes import Policy
@@ -28,8 +29,7 @@ from engine.values.units import format_names
 _MAX_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
+class _Use(Struct, frozen=True):
     """A condition of a policy, and the routes that it guards. `lets_through`: it is under `unless`;
     `alone`: there is no `if`, so every request that does not meet it is refused."""
 

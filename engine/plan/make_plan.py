@@ -6,9 +6,10 @@ All names are resolved here, so a Plan can be built and served.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path as FilePath
+
+from msgspec.structs import replace
 
 from engine import dialects
 from engine.config.config import Config

@@ -8,8 +8,9 @@ leaves its region, whatever fails: a target elsewhere is never chosen, and none 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from engine.config.config import Config
 from engine.config.model_operations import ModelOperations
@@ -25,8 +26,7 @@ from engine.values.wildcard import matches
 _MAX_NAMED = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Holder:
+class _Holder(Struct, frozen=True):
     """Who requires regions: a route alone (`caller` is None), or callers with these rights. `level`
     is that of a model without a target: a route for some hosts need not have all models."""
 

@@ -5,9 +5,12 @@ PlanResult, which also has the problems.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path as FilePath
+
+import msgspec
+from msgspec.structs import replace
 
 from engine.config.config import Config
 from engine.config.mcp import NO_CHANGES, ToolConfig
@@ -41,8 +44,7 @@ HOSTS = " at "
 """What is between the operation and the hosts in the name of a route."""
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(msgspec.Struct, frozen=True):
     """An operation, its targets and its guards; every name in it is resolved.
 
     `model_copies` are the locations that may repeat the model's name. `allows_anonymous`: callers
@@ -77,7 +79,7 @@ class Route:
     readonly: str = "accept"
     response_validators: ResponseValidators | None = None
     at: Path = ()
-    choose: Choice = field(default_factory=Choice)
+    choose: Choice = msgspec.field(default_factory=Choice)
     priority: str = "normal"
     hedge: Hedge | None = None
     chosen_by_body: bool = False
@@ -164,8 +166,7 @@ def routes_at(routes: Sequence[Route], pattern: str) -> list[Route]:
     return [*chosen.values()]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUpstream:
+class ToolUpstream(msgspec.Struct, frozen=True):
     """An upstream that is an MCP server: the route of the calls of its tools, the path and query of
     its URL as they are written (servers redirect from one path to another), the headers of
     callers that are `forwarded`, and the tools of its pins by name, None if they are not pinned."""
@@ -175,11 +176,10 @@ class ToolUpstream:
     path: str
     query: str
     forwarded: tuple[str, ...]
-    pins: Mapping[str, Definition] | None = field(default=None, repr=False)
+    pins: Mapping[str, Definition] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRoute:
+class NamedRoute(msgspec.Struct, frozen=True):
     """The route of an operation that is a tool: the name of the tool, and what the config changes
     of it."""
 
@@ -188,8 +188,7 @@ class NamedRoute:
     changes: ToolConfig = NO_CHANGES
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """All routes to serve. `specifications` are the documents, for pages that show them; `by_model`
     are all operations that are routed by model, even if `routes` has been reduced since, and
     `operations` those of each model when the plan was made; `tokenizers` are loaded, by the paths
@@ -198,12 +197,12 @@ class Plan:
 
     config: Config
     routes: tuple[Route, ...]
-    specifications: Mapping[str, Specification] = field(default_factory=dict)
+    specifications: Mapping[str, Specification] = msgspec.field(default_factory=dict)
     by_model: tuple[ModelOperation, ...] = ()
     operations: ModelOperations | None = None
-    tokenizers: Mapping[str, Tokenizer] = field(default_factory=dict)
-    tools: Mapping[str, tuple[NamedRoute, ...]] = field(default_factory=dict)
-    tool_upstreams: Mapping[str, ToolUpstream] = field(default_factory=dict)
+    tokenizers: Mapping[str, Tokenizer] = msgspec.field(default_factory=dict)
+    tools: Mapping[str, tuple[NamedRoute, ...]] = msgspec.field(default_factory=dict)
+    tool_upstreams: Mapping[str, ToolUpstream] = msgspec.field(default_factory=dict)
 
     def served(self) -> Plan:
         """The plan for a gateway. Its config has no routes: they are the operations' now. This plan
@@ -233,8 +232,7 @@ def model_operations(config: Config, by_model: Iterable[ModelOperation]) -> Mode
     return ModelOperations(config.models, config.upstreams, by_model, *languages)
 
 
-@dataclass(frozen=True, slots=True)
-class ServedConfig:
+class ServedConfig(msgspec.Struct, frozen=True):
     """A config without errors, its routes, and the operations of each model: what the checks
     against documents need."""
 

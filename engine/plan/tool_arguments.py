@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.plan.route import Route
 from engine.relay.request_headers import NEVER_SENT
@@ -31,8 +32,7 @@ _OF_THE_GATEWAY = ("accept", "content-type", "authorization")
 """Headers that OpenAPI does not let parameters describe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """An argument: the parameter of a request that it is. `schema` and `node` are its schema and
     its own place in the document; `validator` is None if nothing is validated."""
 

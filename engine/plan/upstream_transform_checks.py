@@ -8,8 +8,10 @@ request of the target's language where it is translated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from engine.config.models import TargetConfig
 from engine.config.transforms import TransformConfig

@@ -8,9 +8,10 @@ edit run in the order of the config, with the transforms.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
+
+from msgspec import Struct
 
 from engine.config.json_schema import Schema
 from engine.config.routes import Policy
@@ -35,8 +36,7 @@ KINDS: Plugins[PolicyKind] = Plugins(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyStep:
+class PolicyStep(Struct, frozen=True):
     """A policy that becomes a stage: its name, its kind, and its options as a typed value."""
 
     name: str
@@ -54,8 +54,7 @@ class PolicyStep:
         return reads_body is not None and reads_body(self.options)
 
 
-@dataclass(frozen=True, slots=True)
-class Guards:
+class Guards(Struct, frozen=True):
     """The policies of a route, compiled: `early` are the steps before the body is received,
     `models` those after the selection of the model, `written` the steps and transforms after
     validation, `rules` the quotas; each in the order of the config."""

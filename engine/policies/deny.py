@@ -9,7 +9,9 @@ Behind a `transform` the request is judged as that has edited it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.config.json_schema import Schema
 from engine.exchange.edited_headers import with_edited_headers
@@ -66,8 +68,7 @@ _SCHEMA: Schema = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Deny:
+class Deny(Struct, frozen=True):
     """The compiled options. `reads_body`: there is a condition on the body."""
 
     conditions: tuple[Condition, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from engine.config.json_schema import Schema
 from engine.config.routes import Policy
@@ -27,16 +28,14 @@ class Moment(StrEnum):
     LIMIT = "last"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PolicyKind:
+class PolicyKind(Struct, frozen=True, kw_only=True, eq=False):
     """A policy that a config may switch on. `schema` is the JSON Schema of its options, with a
     description."""
 
     schema: Schema
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LimitPolicy(PolicyKind):
+class LimitPolicy(PolicyKind, frozen=True, kw_only=True, eq=False):
     """A policy that enforces the quota which `quota(options, currency)` returns; a new kind of
     quota needs a row in `values/quota.py: KINDS`. It raises ValueError for what a schema cannot
     express."""
@@ -44,8 +43,7 @@ class LimitPolicy(PolicyKind):
     quota: Callable[[Any, str], Quota]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StagePolicy(PolicyKind, Generic[Options]):
+class StagePolicy(PolicyKind, Generic[Options], frozen=True, kw_only=True, eq=False):
     """A policy that is a stage of its own.
 
     `read` turns the options of the config into a typed value, which is hashable: routes with equal
@@ -63,8 +61,7 @@ class StagePolicy(PolicyKind, Generic[Options]):
     with_names: Callable[[Options, Spellings], Options] | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TransformPolicy(PolicyKind):
+class TransformPolicy(PolicyKind, frozen=True, kw_only=True, eq=False):
     """A policy that edits requests and responses, as `transform` says."""
 
     transform: Callable[[Policy], TransformConfig]

@@ -11,11 +11,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import gevent
+from msgspec import Struct, field
 
 from engine.plan.route import CannotServe, Plan, PlanResult
 from engine.process import runtime_dir
@@ -35,8 +35,7 @@ Boot = Callable[[Plan, Path], str]
 which is always removed afterwards. Raises CannotServe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """The result: `hash` and `files` as in PlanResult, empty if planning failed. `error` is why the
     config cannot be served, "" if it can; `warning` may be ""."""
 

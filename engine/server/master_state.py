@@ -10,10 +10,9 @@ from __future__ import annotations
 import fcntl
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import orjson
+from msgspec import DecodeError, Struct, json
 
 from engine.process import runtime_dir
 from engine.server.worker_states import Phase, WorkerState
@@ -21,8 +20,7 @@ from engine.server.worker_states import Phase, WorkerState
 _STATE, _LOCK = "gateway-{}.json", "gateway-{}.lock"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """What the master `pid` serves: the `hash` of all files of its config, and the times, in Unix
     seconds, when it was `loaded` and when a config was last `tried`. `error` is why that trial
     failed, "" if it succeeded."""
@@ -76,7 +74,7 @@ class Publication:
             if before is not None:
                 os.close(before)
         draft = self._folder / f"{_STATE.format(self._pid)}.new"
-        draft.write_bytes(orjson.dumps(asdict(state)))
+        draft.write_bytes(json.encode(state))
         draft.replace(self._folder / _STATE.format(self._pid))
 
     def _take_lock(self) -> int:
@@ -97,13 +95,8 @@ class Publication:
 
 
 def _read(file: Path) -> State | None:
-    with suppress(OSError, orjson.JSONDecodeError, LookupError, TypeError, ValueError):
-        values = orjson.loads(file.read_bytes())
-        workers = (
-            WorkerState(**{**worker, "phase": Phase(worker["phase"])})
-            for worker in values.pop("workers")
-        )
-        return State(**values, workers=tuple(workers))
+    with suppress(OSError, DecodeError):
+        return json.decode(file.read_bytes(), type=State)
     return None
 
 

@@ -31,9 +31,10 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from engine.app.preload import preload
 from engine.app.worker_services import record

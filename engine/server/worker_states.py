@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _MAX_FAILED = 8
 """Failed workers that are remembered, the last ones."""
@@ -19,8 +21,7 @@ class Phase(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerState:
+class WorkerState(Struct, frozen=True):
     """A worker by its process id: the hash of the config that it serves, its phase, and `since`
     when (Unix seconds). `error` is why it failed; `is_heavy`: it serves large requests only."""
 

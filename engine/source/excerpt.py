@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 _WIDEST = 120
 _BEFORE = 60
@@ -24,8 +25,7 @@ _WORD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """Numbered lines; `marks` (blanks, then `^~~~`) belong under line number `line`."""
 
     lines: tuple[tuple[int, str], ...]

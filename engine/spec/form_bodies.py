@@ -7,9 +7,10 @@ empty string.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
+
+from msgspec import Struct
 
 from engine.exchange.exchange import MISSING
 from engine.spec.bracket_names import Tree, split_name, tree_of
@@ -88,8 +89,7 @@ def form_splits_at_commas(schema: object, encoding: Encoding, resolve: Resolve) 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(Struct, frozen=True):
     """A declared property: its reader, and the names of the body's fields that belong to it."""
 
     name: str
@@ -171,8 +171,7 @@ def compile_multipart(
     return _MultipartReader(readers, nested, undeclared).read
 
 
-@dataclass(frozen=True, slots=True)
-class _MultipartReader:
+class _MultipartReader(Struct, frozen=True):
     """The readers of a body's parts: `parts` by name, `undeclared` for all other names, `nested`
     for parts with brackets after a name."""
 
@@ -202,8 +201,7 @@ class _MultipartReader:
         return fields
 
 
-@dataclass(frozen=True, slots=True)
-class _PartReader:
+class _PartReader(Struct, frozen=True):
     """The reader of the parts of one name. `is_flat_list`: an array whose items are no arrays."""
 
     read: Callable[[_Leaf], object]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.exchange.exchange import Exchange
 from engine.spec.expression import Expression
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLocations:
+class ModelLocations(Struct, frozen=True):
     """Where the requests of a route name their `model`, and where a body may repeat the name, there
     with or without the `prefix`; so may the body name the model itself."""
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import mmap
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeVar
 from urllib.parse import unquote_to_bytes
+
+from msgspec import Struct
 
 from engine.values.header_names import HEADER_NAME
 
@@ -37,8 +38,7 @@ class MultipartError(ValueError):
     """A body that is not multipart/form-data, or that two parsers may read differently."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One field; its content is `buffer[start:end]`."""
 
     name: str
@@ -48,8 +48,7 @@ class Part:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One part of a multipart type whose parts have no names; its content is
     `buffer[start:end]`. `headers` are by lower-case name."""
 

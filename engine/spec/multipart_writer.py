@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
+
+from msgspec import Struct
 
 from engine.spec.form_bodies import Encoding
 from engine.spec.form_writer import has_objects
@@ -23,8 +24,7 @@ _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(?:;[ -~]*
 _JSON = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """A file of a form: its content, its name, and its media type, "" for that of the document."""
 
     content: bytes
@@ -32,8 +32,7 @@ class File:
     media_type: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     name: str
     content: bytes
     content_type: str = ""

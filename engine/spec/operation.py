@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from sys import intern
 from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.source.problem import Findings, Level, Path, Source
 from engine.spec.document import path_templates
@@ -29,8 +31,7 @@ FROM_ROOT = "x-modelway-from-root"
 upstream's alike, beside the paths below the document's server URL: `/upload/v1beta/files`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One method and path of a document; its `id` is `spec.name`.
 
     `path` is the template under the document's server URL, `mounts` are the path prefixes under

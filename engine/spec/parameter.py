@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from sys import intern
 from typing import Any
+
+from msgspec import Struct
 
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
@@ -24,8 +25,7 @@ from engine.spec.schemas import Schemas
 from engine.values.errors import GatewayError, Malformed
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A declared parameter: its location, reader and validator.
 
     `read_decoded` treats percent-encoded commas as separators; it is used if `read` gives no valid

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from engine.spec.parameter_readers import style_of
 from engine.values.media_types import is_json
@@ -29,8 +30,7 @@ _COOKIE_NAME = re.compile(r"[!#$%'*+.^`|~\w-]+", re.ASCII)
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterWriter:
+class ParameterWriter(Struct, frozen=True):
     """Writes the values of one parameter. `style` and `explode` as for `compile_reader`, completed;
     `media_type` is that of a `content` parameter, "" for others. `has_slashes`: a variable of a
     path that may contain slashes. `lead` is what stands before the encoded text of a value that is

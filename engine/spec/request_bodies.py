@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from msgspec import Struct
+
 from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
@@ -23,8 +25,7 @@ from engine.values.errors import GatewayError
 from engine.values.media_types import EXAMPLES, body_kind, essence, sequence_kind
 
 
-@dataclass(frozen=True, slots=True)
-class BodyRule:
+class BodyRule(Struct, frozen=True):
     """The parser (None: bodies are not parsed) and validator of a media type.
 
     `names` are the members that the document names, for routes that reject or drop others.
@@ -39,8 +40,7 @@ class BodyRule:
     read_only: MemberFinder | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MediaRange:
+class MediaRange(Struct, frozen=True):
     """A media range: a rule for each kind of body that can be parsed, `default` for all others.
 
     `needs_type`: requests need a Content-Type, because the schema does not accept all bytes.

@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 import string
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import orjson
+from msgspec import Struct, field
 
 from engine.exchange.exchange import MISSING
 from engine.spec.document import path_templates
@@ -25,8 +25,7 @@ from engine.spec.sequences import write_sequence
 from engine.values.media_types import body_kind, essence, sequence_kind
 
 
-@dataclass(frozen=True, slots=True)
-class RequestValues:
+class RequestValues(Struct, frozen=True):
     """The values of a request. Parameters are by their names, JSON values; None is the same as no
     value. `body` is a JSON value, bytes as they are sent, or MISSING; `media_type` is its media
     type, by default the first of the document that fits. The body of a form is an object of its
@@ -40,8 +39,7 @@ class RequestValues:
     media_type: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenRequest:
+class WrittenRequest(Struct, frozen=True):
     """A request: `target` is the path with its query, as on the wire."""
 
     method: str

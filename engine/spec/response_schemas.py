@@ -4,10 +4,10 @@ operation."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import orjson
+from msgspec import Struct, field
 
 from engine.spec.document.node import Node
 from engine.spec.refusal_messages import Refusal, explain
@@ -27,8 +27,7 @@ class ItemValidators(NamedTuple):
     data: SchemaValidator | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseValidators:
+class ResponseValidators(Struct, frozen=True):
     """The validators of JSON responses by status: `200`, `2XX` or `default`. `items` are those of
     the items of sequences, by status and kind of sequence."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from engine.source.problem import Findings, Problem
 from engine.spec.broken_keyword import BrokenKeyword
@@ -19,8 +21,7 @@ from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 
 
-@dataclass(frozen=True, slots=True)
-class Specification:
+class Specification(Struct, frozen=True):
     """A document after reading: its operations, and its files for the console and the mock.
 
     `refusals` are the operations that cannot be served, each with the problem that prevents it.

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from engine.edge.resource import Candidate
 from engine.exchange.body import Body, ReceivedBody
@@ -33,8 +34,7 @@ TOKEN, PARAMETERS, MEDIA_TYPE, PARSER, SCHEMA, NAMES = range(6)
 """The parts of a request that an alternative judges, in this order."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Alternative:
+class Alternative(Struct, frozen=True, eq=False):
     """An operation that shares its method and path with others.
 
     `operation` is compiled as its route validates, strictly if that refuses nothing, which

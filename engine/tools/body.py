@@ -8,9 +8,10 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
+
+from msgspec import Struct
 
 from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY, has_body
@@ -45,8 +46,7 @@ class CannotBeTool(ValueError):
     """An operation cannot be a tool; `str` gives the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class BodyArgument:
+class BodyArgument(Struct, frozen=True):
     """The body: the media type that is sent, its kind ("" for bytes), and for a multipart form the
     members that are files. `members` are those that its schema names. `media_types` are those
     that an agent may name for bytes."""

@@ -4,8 +4,9 @@ server."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.config.mcp import McpServer, ToolConfig
 from engine.plan.route import NamedRoute, Plan, Route
@@ -22,8 +23,7 @@ from engine.values.caller import Caller
 from engine.values.media_types import is_json
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """An operation as a tool. The schemas are JSON Schema 2020-12, complete in themselves, with an
     object as their root; `output_schema` is None if it is not listed. `operation` is
     `spec.operationId`."""

@@ -11,9 +11,9 @@ The rules that depend on the body:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import orjson
+from msgspec import Struct, field
 
 from engine.transforms.json_values import JsonValue
 from engine.transforms.look_alikes import other_members
@@ -26,8 +26,7 @@ ValueEdits = tuple[tuple[Place, JsonValue], ...]
 ItemEdits = tuple[tuple[Place, tuple[JsonValue, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BodyEdits:
+class BodyEdits(Struct, frozen=True):
     """The edits of a body. The places of one transform do not overlap. `unless` gives, by the steps
     of a `default`, the places whose values suppress it."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.config.transforms import TransformConfig
 from engine.relay.request_headers import NEVER_SENT
@@ -62,8 +63,7 @@ def compile_all(configs: Sequence[TransformConfig], *, upstream: bool) -> tuple[
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Compiler:
+class _Compiler(Struct, frozen=True):
     """Compiles the edits below `at`, a place in the transform."""
 
     at: Path

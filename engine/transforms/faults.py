@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from engine.source.problem import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """One mistake: its place below the transform, its code, message and hint. `key`: the key is
     wrong, not its value."""
 

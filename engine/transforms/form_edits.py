@@ -4,9 +4,9 @@ with a file is never changed, and places below a field are not edited."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 
 import orjson
+from msgspec import Struct
 
 from engine.spec.multipart import Buffer, Part
 from engine.spec.query_string import Query
@@ -130,8 +130,7 @@ def _head(name: str, content_type: str | None) -> bytes:
     return head.encode() + b"\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _FieldEdits:
+class _FieldEdits(Struct, frozen=True):
     """The edits of the fields of a form, with their texts. `unless` gives, by the name of a
     default, the names of the fields that suppress it."""
 

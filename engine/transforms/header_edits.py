@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.interfaces import Headers
@@ -14,8 +15,7 @@ from engine.values.errors import GatewayError
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderEdits:
+class HeaderEdits(Struct, frozen=True):
     """Edits of the headers of a request or a response; all names are in lower case.
 
     `rename` moves every value to the new name; if a header of that name exists, that one stays.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from engine.spec.document.node import Node
 from engine.spec.schema_places import place_in
@@ -53,7 +54,8 @@ def for_operation(transform: Transform, operation: Node) -> Transform:
         append=tuple(pair for pair in body.append if exists(pair[0])),
         unless=body.unless,
     )
-    return replace(transform, request=replace(transform.request, body=edits))
+    request = replace(transform.request, body=edits)
+    return Transform(transform.at, request, transform.response)
 
 
 def has_place(schemas: Sequence[Node], place: Place) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from engine.spec.document.path_templates import unsafe
 from engine.transforms.template import TARGET_NAMES, Read, Template, TemplateValues
@@ -13,16 +14,14 @@ from engine.values.errors import GatewayError
 _PATH = TARGET_NAMES["target.path"]
 
 
-@dataclass(frozen=True, slots=True)
-class PathForms:
+class PathForms(Struct, frozen=True):
     """The template of a path, and its template for requests for a stream."""
 
     plain: Template
     stream: Template
 
 
-@dataclass(frozen=True, slots=True)
-class PathEdit:
+class PathEdit(Struct, frozen=True):
     """The new paths by original path. `default` is the template for all other paths, None to keep
     them."""
 

@@ -4,8 +4,9 @@ names keep every byte."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from urllib.parse import quote
+
+from msgspec import Struct, field
 
 from engine.spec.query_string import Query
 from engine.transforms.look_alikes import other_names, renamed_others
@@ -13,8 +14,7 @@ from engine.transforms.template import Template, TemplateValues
 from engine.values.errors import GatewayError, Malformed
 
 
-@dataclass(frozen=True, slots=True)
-class QueryEdits:
+class QueryEdits(Struct, frozen=True):
     """Edits of a query string, or of an urlencoded form.
 
     What is removed, renamed or set also takes other spellings of its name away (see `look_alikes`).

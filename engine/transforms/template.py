@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange
@@ -26,8 +27,7 @@ _LIST = re.compile(r"\{request\.headers\.([^{}]*)\}")
 _TOKEN = re.compile(HEADER_NAME)
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateValues:
+class TemplateValues(Struct, frozen=True):
     """The values for the templates of one request: the caller's request, and on the upstream's side
     the target. `target_path` is the path below the upstream's `url` before the edit."""
 

@@ -6,7 +6,10 @@ upstreams and targets on the upstream's side, on the request of each attempt.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.source.problem import Path
 from engine.transforms.body_edits import BodyEdits
@@ -16,25 +19,23 @@ from engine.transforms.places import JsonName
 from engine.transforms.query_edits import QueryEdits
 
 
-@dataclass(frozen=True, slots=True)
-class RequestEdits:
+class RequestEdits(Struct, frozen=True):
     """The edits of a request. Those of the path are on the upstream's side only."""
 
-    header: HeaderEdits = field(default_factory=HeaderEdits)
-    query: QueryEdits = field(default_factory=QueryEdits)
+    header: HeaderEdits = HeaderEdits()
+    query: QueryEdits = QueryEdits()
     path: PathEdit | None = None
-    body: BodyEdits = field(default_factory=BodyEdits)
+    body: BodyEdits = BodyEdits()
 
     def __bool__(self) -> bool:
         return bool(self.header or self.query or self.path is not None or self.body)
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseEdits:
+class ResponseEdits(Struct, frozen=True):
     """The edits of a response."""
 
-    header: HeaderEdits = field(default_factory=HeaderEdits)
-    body: BodyEdits = field(default_factory=BodyEdits)
+    header: HeaderEdits = HeaderEdits()
+    body: BodyEdits = BodyEdits()
 
     def __bool__(self) -> bool:
         return bool(self.header or self.body)
@@ -52,8 +53,8 @@ class Transform:
         """The transform for an API whose members may have two spellings."""
         if not (self.request.body or self.response.body):
             return self
-        return replace(
-            self,
+        return Transform(
+            self.at,
             request=replace(self.request, body=self.request.body.with_names(json_name)),
             response=replace(self.response, body=self.response.body.with_names(json_name)),
         )

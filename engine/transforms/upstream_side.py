@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 
 import orjson
+from msgspec.structs import replace
 
 from engine.exchange.body import Body, spool
 from engine.transforms.body_edits import BodyEdits

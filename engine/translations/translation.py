@@ -7,7 +7,6 @@ request and translates the answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -45,8 +44,7 @@ _CHOICE = Patterns(("tool_choice",))
 """What forbids calls while a summary is made: where it cannot be said, calls are left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
+class Translation(Struct, frozen=True):
     """Callers speak `source`, the target speaks `target`, which is another language: a request for
     a target of the caller's own is relayed."""
 

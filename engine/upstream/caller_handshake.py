@@ -3,7 +3,7 @@ begin."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from engine.edge.response import common_headers
 from engine.exchange.exchange import Exchange
@@ -20,8 +20,7 @@ from engine.relay.websocket.handshake import (
 from engine.relay.websocket.session import SessionLimits
 
 
-@dataclass(frozen=True, slots=True)
-class CallerHandshake:
+class CallerHandshake(Struct, frozen=True):
     """A valid handshake; `header` and `extensions` are those of the response."""
 
     request: UpgradeRequest

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.config.model_operation import ModelOperation
 from engine.config.model_operations import Kind, ModelOperations
@@ -32,8 +34,7 @@ from engine.values.wildcard import ByName, Patterns, star_text
 _NO_COUNTERS: Mapping[str, CountTokens] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ServedRule:
+class ServedRule(Struct, frozen=True):
     """A rule of a model: requests that meet the conditions are served by `model`, which has the
     name of the rule's model and the targets of the rule."""
 
@@ -41,8 +42,7 @@ class ServedRule:
     model: ServedModel
 
 
-@dataclass(frozen=True, slots=True)
-class ServedMirror:
+class ServedMirror(Struct, frozen=True):
     """Where copies of `percent` of the requests for a model go: to `model`, which has its name and
     the targets of the mirror; at most `max_in_flight` at one time in a worker. `operations` are
     patterns of those that the config lets it copy."""
@@ -53,8 +53,7 @@ class ServedMirror:
     model: ServedModel
 
 
-@dataclass(frozen=True, slots=True)
-class ServedModel:
+class ServedModel(Struct, frozen=True):
     """A model and its `groups` of targets: its own first, then those of each fallback. Groups are
     asked one after another, the targets of each in the order of its strategy. `shortens`: a target
     has STAR as its name for the model, which stands for the part that the wildcard matches.
@@ -93,7 +92,7 @@ class ServedModel:
         for group in self.groups:
             for target in group.picks(exchange):
                 if self.shortens and target.model == STAR:
-                    yield replace(target, model=star_text(exchange.model.name, self.name))
+                    yield target.with_model(star_text(exchange.model.name, self.name))
                 else:
                     yield target
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
+
+from msgspec import Struct
 
 from engine.config.server import Server
 from engine.dialects import Dialect
@@ -34,8 +36,7 @@ from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.media_types import is_json
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectRoute:
+class ObjectRoute(Struct, frozen=True):
     """What a route with objects needs: the facts of its operation, what opens ids, whose objects
     are (`objects.owner`), the server whose addresses responses have, and what it does with batches,
     None for nothing."""

@@ -8,7 +8,8 @@ nothing of a caller, and go to all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from engine.exchange.exchange import Exchange
 from engine.upstream.model_catalog import ServedModel

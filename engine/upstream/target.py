@@ -190,6 +190,10 @@ class Target:
         name = f"{name}@{self.address}" if self.address else name
         object.__setattr__(self, "name", name)
 
+    def with_model(self, model: str) -> Target:
+        """The same target, which asks its upstream for another model."""
+        return replace(self, model=model)
+
     def replicas(self) -> Sequence[Sequence[Target]]:
         """The targets for the current addresses of the upstream, by priority; those of a level
         share its weight. Only itself if no addresses are followed."""

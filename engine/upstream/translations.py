@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from engine import translations
 from engine.config.model_operation import ModelOperation
@@ -26,8 +27,7 @@ from engine.values.upstream_request import UpstreamRequest
 from engine.values.wildcard import Patterns
 
 
-@dataclass(frozen=True, slots=True)
-class TargetTranslation:
+class TargetTranslation(Struct, frozen=True):
     """How the requests of a route are translated for a target."""
 
     translation: AnyTranslation

@@ -7,6 +7,8 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
+from msgspec import Struct
+
 from engine.values.quota import Quota
 from engine.values.wildcard import Patterns, shared_patterns
 
@@ -26,8 +28,7 @@ def digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Team:
+class Team(Struct, frozen=True, eq=False):
     """A team of the config: what its members may do, those of the teams below it included, and the
     `limits` that they share. `models` and `operations` are as those of a caller. `parent` is the
     name of the team in which it is, "" for none. `regions` are as those of a caller.

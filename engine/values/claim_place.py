@@ -4,16 +4,16 @@ Pointer (RFC 6901), which a name with dots needs: `/https:~1~1example.com~1team`
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.values import json_pointer
 
 _STEP = re.compile(r"([^.\[\]/]+)((?:\[\d{1,4}\])*)")
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimPlace:
+class ClaimPlace(Struct, frozen=True):
     """A place as written, and its steps: names, and indexes of lists."""
 
     text: str

@@ -11,10 +11,9 @@ code: whoever writes a config can use what is installed, and load nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
@@ -35,8 +34,7 @@ KINDS = {
 _PREFIX = "modelway."
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledPlugin:
+class InstalledPlugin(NamedTuple):
     """An entry point of a group of Modelway's: its name, the object that it names, and the
     distribution with its version. It is not imported yet."""
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from msgspec import Struct
+
 from engine.values.usage import Usage
 
 _ATTO = Decimal(10**18)
@@ -111,8 +113,7 @@ def _count_of(key: str) -> str:
     return key.removesuffix("_input") if key.startswith("cached") else key
 
 
-@dataclass(frozen=True, slots=True)
-class PriceTier:
+class PriceTier(Struct, frozen=True):
     """The price of all tokens of a request with more than `above` tokens of input."""
 
     above: int

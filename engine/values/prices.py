@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
+
+from msgspec import Struct, field
 
 from engine.values.price import Price
 from engine.values.wildcard import ByName
@@ -14,8 +15,7 @@ _MAX_MARKED_UP = 10_000
 """Marked-up prices that a team has in memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class TeamPriceList:
+class TeamPriceList(Struct, frozen=True):
     """What the requests of a team's members cost: the prices of `models`, by name as those of the
     config; those of the vendors plus `markup` percent for other models."""
 

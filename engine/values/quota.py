@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.values import units
 from engine.values.calendar import PERIODS, WEEKDAYS, Calendar
@@ -70,8 +72,7 @@ Window = float | Calendar
 """The seconds of a sliding window, or windows of the calendar."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaKind:
+class QuotaKind(Struct, frozen=True):
     """What a quota counts, how it is reported, and how a request beyond it is refused.
 
     `unit` names an amount for people. A request counts as `cost(usage, price_nano)`, first with its
@@ -114,8 +115,7 @@ KINDS = {
 this table; a quota of another kind cannot be made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(Struct, frozen=True):
     """At most `amount` within any `window` seconds, or in each window of a calendar. `warn_at` are
     the percentages of it at which a warning is written, ascending. Raises ValueError for a `kind`
     that is not in KINDS."""
@@ -131,8 +131,7 @@ class Quota:
             raise ValueError(f"'{self.kind}' is not a kind of quota; the kinds are {kinds}")
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaRule:
+class QuotaRule(Struct, frozen=True):
     """A quota, its sharers, and the name under which it is counted."""
 
     quota: Quota

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.values.claim_place import ClaimPlace
 from engine.values.header_names import HEADER_NAME
@@ -82,8 +83,7 @@ MAX_NAME = 64
 _PLAIN = re.compile(rf"[!-\"$-{{}}~][ -{{}}~]{{0,{MAX_NAME - 1}}}")
 
 
-@dataclass(frozen=True, slots=True)
-class Sharer:
+class Sharer(Struct, frozen=True):
     """One thing by which a quota is counted. `kind` is one of `token`, `team`, `route`, `model`,
     `upstream` and PLACES, `name` is that of the header, or the place of the claim or member.
     `trusted` are the callers that are believed, with wildcards, None for all."""
@@ -96,8 +96,7 @@ class Sharer:
         return f"{self.kind}:{self.name}" if self.name else self.kind
 
 
-@dataclass(frozen=True, slots=True)
-class Sharing:
+class Sharing(Struct, frozen=True):
     """Requests share a quota if all `sharers` are the same; without any, all do. Those that do not
     name one of them have a count together, unless `refuses_missing`."""
 

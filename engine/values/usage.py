@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from functools import cached_property
 
+from msgspec import Struct
+
 NANO = Decimal(10**9)
 
 
@@ -100,8 +102,7 @@ class OutputFields:
         return frozenset(path[0] for path in self.limits if len(path) == 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Takes:
+class Takes(Struct, frozen=True):
     """The fields of an operation's requests that determine usage, read from its document at
     start-up.
 

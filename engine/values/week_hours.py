@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from msgspec import Struct
+
 from engine.values.calendar import WEEKDAYS, zone_of
 
 
-@dataclass(frozen=True, slots=True)
-class WeekHours:
+class WeekHours(Struct, frozen=True):
     """The time from the minute `start` of each of `days` (0 is Monday) up to, but without, the
     minute `end`; of the next day if that is not later. Minutes are those of the local clock."""
 

@@ -1,9 +1,9 @@
 """The stages of a route for batches: those that its facts ask for."""
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
 from engine.app.batch_stages import batch_route, batch_stages
 from engine.app.machine_stores import open_shared

@@ -1,8 +1,7 @@
 """A plan becomes one application: its routes and its pages."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.app.worker_services import services_of

@@ -1,12 +1,12 @@
 """An operation is called from inside: through its whole stack, as a caller without a token."""
 
-import dataclasses
 import json
 import socket
 import threading
 from contextlib import closing
 
 import pytest
+from msgspec import structs
 
 from engine.app.build import build
 from engine.app.internal_call import CannotCall, call, callable_operation, send
@@ -53,7 +53,7 @@ class Inside:
             self.records.append((exchange.operation, caller, exchange.record))
 
         opened = services_of(self.plan)
-        return dataclasses.replace(opened, observers=[observe], **services)
+        return structs.replace(opened, observers=[observe], **services)
 
     def call(self, operation, values=CHAT, caller=ALICE, **more):
         target = callable_operation(self.plan, operation)
@@ -95,7 +95,7 @@ def test_the_record_is_that_of_the_caller(inside):
 
 
 def test_values_are_checked_as_those_of_any_request(inside, upstream):
-    wrong = dataclasses.replace(CHAT, query={"page": "two"})
+    wrong = structs.replace(CHAT, query={"page": "two"})
     status, body = inside.result("shop.chat", wrong)
     assert (status, body["error"]["param"]) == (400, "page")
     status, body = inside.result("shop.chat", RequestValues(body={"model": "big", "messages": []}))

@@ -1,10 +1,10 @@
 """Which routes open what callers keep of the gateway's."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from falcon.testing import TestClient
+from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.app.worker_services import services_of

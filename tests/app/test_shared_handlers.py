@@ -1,11 +1,11 @@
 """Routes with the same steps share one handler; routes that differ in a setting do not."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import yaml
 from falcon.testing import TestClient
+from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.app.route_handler import handler_of, responder_of

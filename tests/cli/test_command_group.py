@@ -22,7 +22,7 @@ from tests.support.paths import ROOT
 
 HEAVY = {
     *("sqlalchemy", "falcon", "gevent", "gunicorn", "openapi_core", "werkzeug", "jsonschema_rs"),
-    *("jsonschema", "yaml", "redis", "prometheus_client", "websockets", "msgspec", "rich.console"),
+    *("jsonschema", "yaml", "redis", "prometheus_client", "websockets", "rich.console"),
     *("alembic", "psycopg", "lmdb", "cachetools", "httptools"),
 }
 """Modules that are slow to import, which a command that does not use them leaves alone."""

@@ -4,11 +4,11 @@ import json
 import shutil
 import signal
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from engine.plan.make_plan import make_plan
 from engine.process.runtime_dir import runtime_directory

@@ -1,6 +1,6 @@
 """Entries of `upstreams` with a `provider`: what the provider's file adds, and what is missing."""
 
-import dataclasses
+from msgspec import structs
 
 from engine.config import providers
 from engine.config.provider_defaults import credential_text, variable_values
@@ -54,7 +54,7 @@ def test_a_default_may_depend_on_another_variable():
             "its host", default="{place}.test", by="place", values={"all": "one.test"}
         ),
     }
-    provider = dataclasses.replace(providers.read("ollama"), variables=variables)
+    provider = structs.replace(providers.read("ollama"), variables=variables)
     assert variable_values(provider, {})["host"] == "eu.test"
     assert variable_values(provider, {"place": "all"})["host"] == "one.test"
     assert variable_values(provider, {"host": "mine.test"})["host"] == "mine.test"

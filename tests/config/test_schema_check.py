@@ -1,6 +1,5 @@
 """The schema of gateway.yaml: it describes every key, and its refusals have words."""
 
-import dataclasses
 import json
 import re
 import subprocess
@@ -14,7 +13,7 @@ from engine.config import json_schema, schema_check
 from engine.config.keys import find, root
 from engine.config.references import expander
 from engine.config.server import Server
-from engine.offline.diff.settings import field_keys
+from engine.offline.diff.settings import fields_of
 from engine.policies.interface import StagePolicy
 from engine.source import files
 from engine.source.problem import Findings
@@ -130,8 +129,7 @@ def test_every_default_is_allowed_by_its_own_schema(at, schema):
 
 
 def test_the_defaults_are_those_of_the_code():
-    keys_of_fields = {field_keys(field): field.name for field in dataclasses.fields(Server)}
-    for keys, name in keys_of_fields.items():
+    for name, keys in fields_of(Server):
         schema = find(".".join(("server", *keys))).schema
         default = schema.get("default", "" if schema["type"] == "string" else ())
         if schema.get("pattern") == units.DURATION:

@@ -1,8 +1,7 @@
 """`transform` as a value of its entry."""
 
-import dataclasses
-
 import pytest
+from msgspec import structs
 
 from engine.config import providers
 from engine.config.load import load
@@ -27,7 +26,7 @@ def test_an_entry_has_its_transform_with_its_place():
 
 
 def test_the_transform_of_a_provider_comes_before_that_of_the_entry(monkeypatch):
-    provider = dataclasses.replace(
+    provider = structs.replace(
         providers.read("openai"), upstream={"url": "https://h/v1", "transform": PATH}
     )
     monkeypatch.setattr(providers, "read", lambda name: provider)

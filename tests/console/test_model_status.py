@@ -1,6 +1,6 @@
 """The status of models, as the home page asks for it."""
 
-import dataclasses
+from msgspec import structs
 
 from engine.console.model_status import model_status
 from engine.exchange.services import Services
@@ -28,7 +28,7 @@ def test_it_is_empty_without_states():
 def test_states_are_read_once_in_two_seconds():
     reads, now = [], [0.0]
     health = Health(model_states=lambda: reads.append(0) or {})
-    handler = model_status(dataclasses.replace(Services(), health=health, monotonic=lambda: now[0]))
+    handler = model_status(structs.replace(Services(), health=health, monotonic=lambda: now[0]))
     for now[0] in (0.0, 1.9, 2.1):
         handler(new_exchange("GET", "/console/status.json"))
     assert len(reads) == 2

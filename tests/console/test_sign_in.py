@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import falcon.testing
 import pytest
+from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.app.worker_services import services_of

@@ -23,6 +23,8 @@ from tests.support.usage_gateway import SECRETS, usage_gateway
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
+WIDTHS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+"""Whether nothing is wider than the page, in JavaScript."""
 PICTURES = os.environ.get("MODELWAY_PICTURES", "")
 """A folder for pictures of the pages, to be looked at."""
 
@@ -107,7 +109,7 @@ def test_the_page_passes_axe(
     show(page, front, theme=theme, width=width)
     page.click("#pause")
     assert violations(page, axe) == []
-    assert page.run("document.documentElement.scrollWidth <= innerWidth")
+    assert page.run(WIDTHS)
     if PICTURES:
         options = {"format": "png", "captureBeyondViewport": True}
         data = page.command("Page.captureScreenshot", **options)["data"]

@@ -23,6 +23,8 @@ from tests.support.usage_gateway import SECRETS, usage_gateway
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
+WIDTHS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+"""Whether nothing is wider than the page, in JavaScript."""
 PICTURES = os.environ.get("MODELWAY_PICTURES", "")
 """A folder for pictures of the pages, to be looked at."""
 DAY = 86_400
@@ -168,7 +170,7 @@ def test_the_page_passes_axe(
     page.run("for (const node of document.querySelectorAll('#sums details')) node.open = true")
     page.run("document.querySelector('#agents details').open = true")
     assert violations(page, axe) == []
-    assert page.run("document.documentElement.scrollWidth <= innerWidth")
+    assert page.run(WIDTHS)
     page.run("for (const node of document.querySelectorAll('details')) node.open = false")
     picture(page, f"usage-{theme}-{width}")
     page.assert_no_errors()

@@ -209,7 +209,7 @@ lost = "broken:POLICY"
 py-modules = ["broken", "broken_dependency"]
 """,
     "broken.py": """
-from dataclasses import replace
+from msgspec.structs import replace
 from engine.dialects.openai import DIALECT
 from engine.plugins import StagePolicy
 

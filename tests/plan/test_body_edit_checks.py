@@ -1,8 +1,7 @@
 """Edits of bodies are checked against schemas."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from engine.config.transforms import TransformConfig
 from engine.plan.body_edit_checks import Bodies, BodyEditCheck, Rules, may_be, note_faults

@@ -1,10 +1,10 @@
 """A route as a value, and the result of planning."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from engine.config.schema_check import gateway_validator
 from engine.plan.make_plan import make_plan

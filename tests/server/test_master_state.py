@@ -9,10 +9,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from engine.server.master_state import Publication, State, read, read_all
 from engine.server.worker_states import Phase, WorkerState

@@ -1,9 +1,9 @@
 """Authentication: tokens in every carrier, and their removal from the request."""
 
 import base64
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.edge.gateway_origin import SameOrigin

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from engine.exchange.exchange import Response
 from engine.exchange.record import Outcome

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
+
+from msgspec.structs import replace
 
 from engine.stores.database.schema import SUMMED_COUNTS
 from engine.stores.database.sums import UsageFilter

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from engine.app.build import build
 from engine.app.internal_call import send
@@ -59,7 +60,7 @@ class Gateway:
         assert planned.plan is not None, planned.findings.errors
         self.ended: list[Exchange] = []
         opened = services_of(planned.plan)
-        changed = dataclasses.replace(opened, observers=[self.ended.append], **services)
+        changed = structs.replace(opened, observers=[self.ended.append], **services)
         self.plan, self.collectors = planned.plan, changed.collectors
         self.app = build(self.plan, changed)
 

@@ -1,8 +1,7 @@
 """The application of a small project, and what its upstreams receive."""
 
-from dataclasses import replace
-
 from falcon.testing import TestClient
+from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.app.worker_services import services_of

@@ -1,7 +1,8 @@
 """The entry of a tool in a list, and its size."""
 
 import json
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from engine.tools.listed_tool import context_tokens, list_entry
 from tests.support.tool_plans import shop_plan, shop_tools

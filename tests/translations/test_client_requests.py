@@ -254,6 +254,7 @@ BUDGET = {"type": "enabled", "budget_tokens": 2048}
         ({"reasoning": {"max_tokens": 2048}}, BUDGET, {"effort": "low"}),
         ({"reasoning": {"effort": "low"}}, BUDGET, {"effort": "low"}),
         ({"reasoning": {"enabled": False}}, {"type": "disabled"}, {"effort": "minimal"}),
+        ({"reasoning": {"exclude": True}}, None, None),
         ({"enable_thinking": False}, {"type": "disabled"}, {"effort": "minimal"}),
         ({"thinking": {"type": "enabled"}}, {"type": "enabled", "budget_tokens": 4000}, None),
         ({"enable_thinking": True}, {"type": "enabled", "budget_tokens": 4000}, None),
@@ -261,7 +262,7 @@ BUDGET = {"type": "enabled", "budget_tokens": 2048}
     ],
 )
 def test_chats_say_in_vendors_members_how_much_to_think(
-    members: Json, claude: Json, openai: Json | None
+    members: Json, claude: Json | None, openai: Json | None
 ) -> None:
     assert thinking_of("messages", **members) == claude
     assert thinking_of("responses", **members) == openai

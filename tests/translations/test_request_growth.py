@@ -6,10 +6,10 @@ import json
 import tracemalloc
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from engine.translations import language, translation
 from engine.translations.neutral.events import BrokenAnswer

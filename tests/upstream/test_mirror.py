@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import gevent
 import pytest
+from msgspec.structs import replace
 
 from engine.config.model_operation import ModelOperation
 from engine.config.models import MirrorConfig, Model, TargetConfig

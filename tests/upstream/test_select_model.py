@@ -1,10 +1,10 @@
 """Which model is requested, whether the caller may use it, and its targets."""
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from engine import dialects
 from engine.config.model_operation import ModelOperation

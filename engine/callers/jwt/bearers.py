@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jwt
 from cachetools import LRUCache
+from msgspec import Struct
 
 from engine.callers.jwt.form import INVALID, has_form, unverified
 from engine.callers.jwt.identity import revocable, unrevocable
@@ -46,8 +46,7 @@ _OF_SIGNED = (
 """What PyJWT raises for tokens whose signature it has verified."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     caller: Caller
     identity: str
     keys: KeySet

@@ -4,8 +4,9 @@ TLS can set them, so nobody can bring another one's session into a browser."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.spec.parameter_readers import cookies
 
@@ -13,8 +14,7 @@ MAX_VALUE = 3_800
 """Characters of a value: browsers take 4,096 bytes with the name and the attributes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cookie:
+class Cookie(Struct, frozen=True):
     """A cookie for the whole origin, which scripts cannot read. `same_site` is Lax or Strict.
     Without TLS, which is for this machine only, it has neither prefix nor `Secure`."""
 

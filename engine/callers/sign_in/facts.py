@@ -7,8 +7,9 @@ named as its place, so that a session carries nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.config.callers import JwtIssuer
 from engine.values.claim_place import ClaimPlace

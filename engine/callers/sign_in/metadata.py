@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from engine.callers.jwt.endpoint import endpoint
 from engine.callers.jwt.refusal import KeysUnavailable
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderMetadata:
+class ProviderMetadata(Struct, frozen=True):
     """The endpoints of a provider; those that it may lack are "". `names_issuer`: its responses say
     who sends them (RFC 9207). `takes_basic`: its token endpoint takes a client's secret as HTTP
     Basic, else in the form."""

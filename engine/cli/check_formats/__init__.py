@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import FunctionType
+
+from msgspec import Struct
 
 from engine.source.problem import Level, Problem
 from engine.values.discovery import Plugins
 from engine.values.units import format_count
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The result of a check. `files` are the problems of each config, by its name on the command
     line; `problems` are all of them without duplicates. `texts` are the texts of the files that
     problems name. `failed` decides the exit status; `quiet` omits files without problems. A text is

@@ -16,8 +16,10 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from engine.cli.connect.folders import folder_of
 from engine.cli.connect.merge import CannotMerge, has_settings, revert
@@ -30,8 +32,7 @@ class CannotUndo(Exception):
     """A file was changed since; `str` names it, and says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """A change of a file: its bytes `before`, None if there was none, and `after`."""
 
     path: Path
@@ -49,8 +50,7 @@ class Edit:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
+class _Record(Struct, frozen=True):
     """What is needed to undo an edit: the bytes in base64, None for a file that did not exist."""
 
     path: str

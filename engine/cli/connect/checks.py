@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 import orjson
+from msgspec import Struct
 
 from engine.config.agents import Agent
 from engine.source.excerpt import printable
@@ -32,8 +32,7 @@ class CannotConnect(Exception):
     """The agent cannot use the gateway; `str` says why, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """An answer; `allow` is its header of that name, the methods of its path."""
 
     status: int

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from engine.cli.connect.folders import folder_of
 from engine.config.agents import export_lines
 
 
-@dataclass(frozen=True, slots=True)
-class Shell:
+class Shell(Struct, frozen=True):
     """A shell: `export` sets a variable for the programs that it starts, `profile` is the file that
     it reads at its start, by the home folder and the environment."""
 

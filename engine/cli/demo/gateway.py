@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import socket
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from typing import IO
 
 import click
+from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.cli.config_file import result_or_exit
@@ -62,18 +62,18 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
     faults = Model("fault-*", config.models["gpt-4o"].to, (), "fault-*", "modelway", 0)
     breaker = BreakerConfig(failures=1_000_000)  # faults are intended here
     upstreams = {
-        name: dataclasses.replace(upstream, proxy="", breaker=breaker)
+        name: replace(upstream, proxy="", breaker=breaker)
         for name, upstream in config.upstreams.items()
     }
-    config = dataclasses.replace(
+    config = replace(
         config,
         server=Server(listen=listen, workers=1),
-        telemetry=dataclasses.replace(config.telemetry, listen=OFF),
+        telemetry=replace(config.telemetry, listen=OFF),
         upstreams=upstreams,
         models={**config.models, "fault-*": faults},
         tokens={digest(secret): Caller("demo")},
     )
-    return dataclasses.replace(result.plan, config=config)
+    return replace(result.plan, config=config)
 
 
 @contextmanager

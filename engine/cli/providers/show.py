@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from engine.cli.output_format import format_option
 from engine.cli.providers.catalog_text import catalog_entry, catalog_text
@@ -99,8 +99,7 @@ def _link(provider: Provider) -> str:
 
 def _document(provider: Provider) -> Document:
     return {
-        **dataclasses.asdict(provider),
-        "date": provider.date.isoformat(),
+        **to_builtins(provider),
         "lines": entry_lines(provider),
     }
 

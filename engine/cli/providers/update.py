@@ -6,10 +6,10 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
+from msgspec import to_builtins
 
 from engine.cli.complete_file import complete_file
 from engine.cli.config_file import config_option, errors_exit, print_problems
@@ -84,7 +84,7 @@ def _present(config: ConfigFiles) -> tuple[Path | None, Catalog]:
 
 def _print(changes: Sequence[ProviderChanges], output_format: str) -> None:
     if output_format == "json":
-        click.echo(json.dumps({"providers": [asdict(each) for each in changes]}, indent=2))
+        click.echo(json.dumps({"providers": [to_builtins(each) for each in changes]}, indent=2))
         return
     if not changes:
         click.echo("nothing changes")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 import orjson
+from msgspec.structs import asdict
 
 from engine.cli.database import database_at, database_options, location_of
 from engine.config.config_files import ConfigFiles

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import fields as dataclass_fields
 from functools import partial
 from typing import IO, Any
 
@@ -22,7 +21,7 @@ from engine.stores.database.tokens import Token
 from engine.values.guessable import guess
 from engine.values.units import format_count
 
-_KEYS = [field.name for field in dataclass_fields(Token)]
+_KEYS = Token.__struct_fields__
 _MAX_PROBLEMS = 100
 
 

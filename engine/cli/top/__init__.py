@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import asdict
 
 import click
+from msgspec import to_builtins
 from rich.console import Console, RenderableType
 from rich.live import Live
 
@@ -86,7 +86,7 @@ def _print_once(source: MetricsSource, every: float, output_format: str) -> None
     change = MetricsChange(first, source.read())
     figures = figures_of(change)
     if output_format == "json":
-        click.echo(json.dumps({"seconds": change.seconds} | asdict(figures), indent=2))
+        click.echo(json.dumps({"seconds": change.seconds} | to_builtins(figures), indent=2))
     else:
         _print(render(figures, _title(source, f"in {every:g} s"), None))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 import click
 import orjson
+from msgspec import Struct
 from rich.cells import cell_len
 
 from engine.cli.terminal import has_colour, is_terminal
@@ -28,8 +28,7 @@ _RARE = tuple(name for name in SUMMED_COUNTS if name not in COMMON)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-@dataclass(frozen=True, slots=True)
-class UsageReport:
+class UsageReport(Struct, frozen=True):
     """Totals of the `selection`, grouped `by`, without the `unshipped` rows of the journal. Times
     are shown in the `time_zone`."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.callers import metrics as callers
 from engine.console.activity.metrics_change import Labels, MetricsChange, Selector
@@ -25,8 +26,7 @@ Quantiles = tuple[float | None, float | None]
 """The median and the 95th percentile, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True):
     """A model or an operation: requests and failures per second, and their times."""
 
     name: str
@@ -38,8 +38,7 @@ class Activity:
     cost: float
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamActivity:
+class UpstreamActivity(Struct, frozen=True):
     """An upstream: attempts, failures and retries per second, worst breaker, connections."""
 
     name: str
@@ -52,8 +51,7 @@ class UpstreamActivity:
     first_byte: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """All figures. Rates are per second; `cost` is per hour, by currency."""
 
     requests: float

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from prometheus_client.parser import text_string_to_metric_families
 
 _PREFIX = "modelway_"
@@ -16,8 +16,7 @@ Samples = Mapping[str, Sequence[tuple[Labels, float]]]
 Selector = Callable[[Labels], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The metrics at a time, in seconds on the monotonic clock."""
 
     time: float = 0.0

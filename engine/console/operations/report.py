@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 import orjson
 from gevent.lock import BoundedSemaphore
+from msgspec import to_builtins
 
 from engine.console.activity.figures import figures_of
 from engine.console.activity.metrics_change import MetricsChange, Snapshot, parse_samples
@@ -85,7 +85,7 @@ class OperationsReport:
 
 def _figures(change: MetricsChange) -> Json:
     """The figures of `modelway top`, with the 99th percentiles."""
-    figures = asdict(figures_of(change))
+    figures = to_builtins(figures_of(change))
     for name in ("models", "upstreams", "operations"):
         figures[name] = figures[name][:_MAX_ROWS]
     (duration,) = change.quantiles(DURATION.name, (0.99,))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from os.path import isfile
 from pathlib import Path as FilePath
 from typing import Protocol
+
+from msgspec import Struct, field
 
 Path = tuple[str | int, ...]
 """The keys of a value, below the credential."""
@@ -19,8 +20,7 @@ class Report(Protocol):
     def __call__(self, at: Path, message: str, /, hint: str = "", code: str = "MW105") -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """The upstream's `url` and `variables`, the `folder` that paths are relative to, and `error`
     for problems."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential import Credential
 from engine.values.trees import Json, Section
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CredentialKind:
+class CredentialKind(Struct, frozen=True, kw_only=True, eq=False):
     """A kind of credential, whose name is that of its key in gateway.yaml.
 
     `form` is the form in gateway.yaml, for hints: `{bearer: ...}`. `schema` is the JSON Schema of

@@ -8,11 +8,11 @@ of one session have different keys for `affinity`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class VolatileText:
+class VolatileText(Struct, frozen=True):
     """The beginning of a text of `system` that `client` changes with each request. `start` begins
     it, `pattern` is all of it; `source` says where that is documented or was seen."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.values.trees import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """The parts of a program that uses an SDK: `start` creates the client, `call` and `stream`
     (where it is another function) send a request, `on_event` handles one event of a stream and
     `on_answer` a complete answer.
@@ -24,8 +24,7 @@ class Program:
     stream: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChatFormat:
+class ChatFormat(Struct, frozen=True, kw_only=True):
     """One chat operation of a dialect, recognised by the end of its path.
 
     `path_suffix` ends the path, `stream_suffix` that of its streams where they have another path,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from engine.dialects.interface.batches import BatchFormat
 from engine.dialects.interface.chat_format import ChatFormat
@@ -41,8 +42,7 @@ def _no_end(documents: Sequence[object]) -> bool | None:
     return None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dialect:
+class Dialect(Struct, frozen=True, kw_only=True):
     """The parts in which APIs differ. Every function is pure.
 
     Requests: `claims` recognises by WSGI environ and query a request of this dialect where several

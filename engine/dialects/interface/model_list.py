@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from engine.values.errors import GatewayError
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCard:
+class ModelCard(Struct, frozen=True):
     """One model of the list. `created` is in Unix seconds; `methods` are the custom methods
     (`generateContent`) at the ends of its operations' paths. `context` and `output` are its largest
     numbers of input and output tokens, None if unknown."""

@@ -4,12 +4,12 @@ read."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import orjson
+from msgspec import Struct
 
 from engine.values.trees import Json
 
@@ -17,8 +17,7 @@ END_MARKER = b"[DONE]"
 """The data of the event that ends a stream of the OpenAI dialect."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamRules:
+class StreamRules(Struct, frozen=True, kw_only=True):
     """`names`: events have names, and their data may have several lines. `comments`: comments are
     accepted between events. `end_marker`: `[DONE]` is accepted as the last event. What a dialect's
     SDKs do not accept is removed by `engine.relay.sse.Cleaner`."""

@@ -10,12 +10,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
-from msgspec import Meta, Struct, ValidationError, convert
+from msgspec import Meta, Struct, ValidationError, convert, field
 
 from engine.values.json_edit import Buffer
 from engine.values.trees import Json
@@ -84,8 +83,7 @@ class OutputMembers(NamedTuple):
 _TEXTS = OutputMembers(("text",))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meter:
+class Meter(Struct, frozen=True, kw_only=True):
     """How one dialect reports usage. Every function is pure, but for lines in the log, and accepts
     any JSON.
 
@@ -111,8 +109,7 @@ class Meter:
     excludes_cache: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CountedField:
+class CountedField(Struct, frozen=True):
     """A `member` of requests that is counted, in operations whose schema has it and all members of
     `companions`."""
 
@@ -120,8 +117,7 @@ class CountedField:
     companions: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestFields:
+class RequestFields(Struct, frozen=True, kw_only=True):
     """The members of a dialect's requests from which usage is estimated. `output` bounds the answer
     in tokens; the text in `speech` is spoken and charged by the character; `images` is the number
     of images to generate."""
@@ -131,8 +127,7 @@ class RequestFields:
     images: CountedField | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageOption:
+class UsageOption(Struct, frozen=True, kw_only=True):
     """How a dialect asks for usage in a stream. Every function is pure.
 
     An operation has the option where a request's schema has the member `path`, and the events of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from engine.dialects import Dialect
 from engine.edge.model_list import VisibleModels
@@ -35,8 +36,7 @@ class UsageOf(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSources:
+class AnswerSources(Struct, frozen=True):
     """What the handler of an own answer is made from: the models of the worker's lists, the
     dialects of the route, its operation's own last, and the first variable of its path, "" without
     one.
@@ -55,8 +55,7 @@ class AnswerSources:
     usage: UsageOf | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OwnAnswer:
+class OwnAnswer(Struct, frozen=True):
     """An answer of the gateway's own: operators write `answer: NAME` at a route.
 
     `summary` completes "The gateway answers itself" in the schema and in the reference of keys.

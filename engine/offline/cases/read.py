@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from engine.callers.jwt.refusal import TokenRefused
 from engine.config import json_schema, schema_check
@@ -31,8 +31,7 @@ from engine.values.units import unix_time
 PATTERN = "*.test.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A case: a request, canned `answers` of upstreams, and the expectations by name in `expect`.
     `at` is the path of the case in its `source`. A call of a tool has a `refusal` if the tool
     refuses its arguments, before there is a request; its `route` is that of the tool. `warning` is
@@ -56,8 +55,7 @@ class Case:
         return place_of(self.source, (*self.at, "expect", *steps) if steps else self.at)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """An expectation that is not met."""
 
     place: Place

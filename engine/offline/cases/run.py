@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.offline.cases.judge import judge
 from engine.offline.cases.read import Case, Failure
@@ -16,8 +17,7 @@ from engine.offline.tool_calls import CODE
 from engine.plan.route import Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """The result of a case: its failures, its duration, and the gateway's `refusal`, "" for
     none."""
 

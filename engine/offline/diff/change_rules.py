@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from engine.offline.diff.difference import Effect
 from engine.offline.diff.restrictions import additions, listed
@@ -33,8 +35,7 @@ def size(value: int) -> str:
     return f"{value}B"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeRule:
+class ChangeRule(Struct, frozen=True):
     """The rule for the change of one value.
 
     `level` gets the old and the new value, which differ; it is None for a value without effect, and

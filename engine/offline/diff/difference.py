@@ -4,9 +4,11 @@ sentence. A kind of difference is one file in `kinds/`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import FunctionType
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.config.config import Config
 from engine.plan.route import PlanResult, Route
@@ -33,8 +35,7 @@ class Effect(StrEnum):
 _ORDER = list(Effect)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """A difference in effect. `subjects` are the operations, model or upstream that differ. `place`
     is in the new files, in the old ones for a removal. `message` is the sentence for people."""
 
@@ -53,8 +54,7 @@ class Difference:
         return f"{self.place}: {self.level}: {self.subject}: {self.message} [{self.kind}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One of the two configs, as planned. `routes` are by operation; on the old side by the name
     that the operation has on the new one, if only its name has changed."""
 

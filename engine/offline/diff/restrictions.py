@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from ipaddress import IPv4Network
+
+from msgspec.structs import replace
 
 from engine.values.calendar import Calendar
 from engine.values.client_address import Network, networks

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.config.config import Config
 from engine.config.stores import SQLITE
 from engine.offline.diff.difference import Side
 from engine.source.problem import Path
@@ -15,7 +19,7 @@ from engine.upstream.client.deadlines import Timeouts
 
 _USUAL_FIELDS = tuple(name for name in FIELDS if name != "query")
 
-NOT_SETTINGS = frozenset({"source", "folder", "overlays", "invalid", "at", "name"})
+NOT_SETTINGS = frozenset({"source", "folder", "overlays", "invalid", "at", "name", "has_body"})
 """Fields of the config that are not settings."""
 
 
@@ -35,28 +39,41 @@ def settings(side: Side) -> dict[Path, Setting]:
     """All settings of a config, by a path that is equal in both configs."""
     config = side.config
     result: dict[Path, Setting] = {}
-    for field in dataclasses.fields(config):
-        value, keys = getattr(config, field.name), field_keys(field)
-        if field.name in NOT_SETTINGS or field.name in _BY_KIND:
+    for field, keys in fields_of(Config):
+        value = getattr(config, field)
+        if field in NOT_SETTINGS or field in _BY_KIND:
             continue  # these are compared in effect: operation by operation, token by token
         if isinstance(value, Mapping):
             for name, entry in value.items():
-                subject = f"{field.name.rstrip('s')} {name}"
+                subject = f"{field.rstrip('s')} {name}"
                 result |= _below(side, entry, (*keys, "*"), (*keys, name), subject)
         else:
             result |= _below(side, value, keys, keys, str(keys[0]))
     for name, route in side.routes.items():
         index = route.at[1]
-        entry = dataclasses.replace(config.routes[int(index)], websocket=route.websocket)
+        entry = replace(config.routes[int(index)], websocket=route.websocket)
         at = ("routes", index)
         result |= _below(side, entry, ("routes", "*"), at, name, identity=("routes", name))
     return result
 
 
-def field_keys(field: dataclasses.Field[Any]) -> Path:
-    """The keys in gateway.yaml from the section down to a field: `key` in the metadata of the
-    field, or its name."""
-    return tuple(str(field.metadata.get("key", field.name)).split("."))
+def is_section(kind: object) -> bool:
+    """Whether a type is that of a section of the config: a struct, or a dataclass if it has
+    attributes besides its keys, or some that are not shown."""
+    return isinstance(kind, type) and (issubclass(kind, Struct) or dataclasses.is_dataclass(kind))
+
+
+def fields_of(section: type[Any]) -> Iterator[tuple[str, Path]]:
+    """The fields of a section, and the keys of each in gateway.yaml, from the section down: its
+    `name` (`key` in the metadata of a dataclass), or that of the attribute."""
+    names: Iterable[tuple[str, str]]
+    if issubclass(section, Struct):
+        names = zip(section.__struct_fields__, section.__struct_encode_fields__, strict=True)
+    else:
+        fields = (each for each in dataclasses.fields(section) if each.init)
+        names = ((each.name, each.metadata.get("key", each.name)) for each in fields)
+    for field, name in names:
+        yield field, tuple(name.split("."))
 
 
 def _below(
@@ -76,10 +93,10 @@ def _below(
 def _fields(value: Any, pattern: str) -> Iterator[tuple[Path, object]]:
     if pattern == "upstreams.*.timeouts":
         yield from (((name,), seconds) for name, seconds in Timeouts(**value)._asdict().items())
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            if field.init and field.name not in NOT_SETTINGS:
-                yield field_keys(field), getattr(value, field.name)
+    elif is_section(type(value)):
+        for field, keys in fields_of(type(value)):
+            if field not in NOT_SETTINGS:
+                yield keys, getattr(value, field)
 
 
 def _comparable(value: object, pattern: str, side: Side) -> object:
@@ -87,7 +104,7 @@ def _comparable(value: object, pattern: str, side: Side) -> object:
 
     A path is relative to the folder of the config; a mapping of settings is `on`.
     """
-    if dataclasses.is_dataclass(value) or pattern == "upstreams.*.timeouts":
+    if is_section(type(value)) or pattern == "upstreams.*.timeouts":
         return "on"
     if pattern == "tags" and isinstance(value, tuple):
         return tuple(map(str, value))

@@ -4,14 +4,14 @@ meaning, a wrong example and the corrected one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _FOLDER = Path(__file__).resolve().parent
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """The manual of a code, in Markdown; the title is its first line without `# MWnnn: `."""
 
     code: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.offline.imported_config import ImportedConfig
 
 
-@dataclass(frozen=True, slots=True)
-class Importer:
+class Importer(Struct, frozen=True):
     """A source of `modelway import`: its title, and `read`, which fills a draft from its source
     document, whose value is a mapping."""
 

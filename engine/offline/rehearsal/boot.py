@@ -11,10 +11,11 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.app.internal_call import send
@@ -50,8 +51,7 @@ _MAX_KINDS = 200
 _CALLER = "a rehearsal"
 
 
-@dataclass(frozen=True, slots=True)
-class BootResult:
+class BootResult(Struct, frozen=True):
     """The result of a boot: the number of requests played, and a `warning`, or ""."""
 
     requests: int

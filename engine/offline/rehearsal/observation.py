@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import orjson
 
 from engine.exchange.exchange import Exchange
@@ -43,20 +44,18 @@ def _is_json(body: bytes) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamAnswers:
+class UpstreamAnswers(msgspec.Struct, frozen=True):
     """The answers of upstreams: a status or one of FAILURES, for `all`, or for `each` by name."""
 
     all: int | str = 200
-    each: Mapping[str, int | str] = field(default_factory=dict)
+    each: Mapping[str, int | str] = msgspec.field(default_factory=dict)
 
     def of(self, upstream: str) -> int | str:
         """The answer of one upstream."""
         return self.each.get(upstream, self.all)
 
 
-@dataclass(frozen=True, slots=True)
-class SentRequest:
+class SentRequest(msgspec.Struct, frozen=True):
     """A request as the upstream receives it, with credentials; `answer` is the upstream's."""
 
     upstream: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import NamedTuple
 from urllib.parse import unquote
+
+from msgspec.structs import replace
 
 from engine.exchange.request import Request
 from engine.plan.route import Plan, PlanResult, Route

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from engine.exchange.exchange import Exchange
 from engine.plan.route import Plan, Route
@@ -16,8 +17,7 @@ from engine.upstream.translations import RouteTranslations, TranslationTables, t
 from engine.values.errors import GatewayError
 
 
-@dataclass(frozen=True, slots=True)
-class TargetTranslation:
+class TargetTranslation(Struct, frozen=True):
     """The request for a target that speaks another language of chat.
 
 

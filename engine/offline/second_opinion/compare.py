@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import orjson
+from msgspec import Struct
 
 from engine.exchange.exchange import Exchange
 from engine.offline.rehearsal.observation import Rehearsal
@@ -41,8 +41,7 @@ MAX_EXAMPLES = 500
 """The largest number of examples of one document that are compared; of more, every nth is."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentExample:
+class DocumentExample(Struct, frozen=True):
     """An example of a document: of a request body, or of a response if `status` is not 0."""
 
     operation: Operation

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 from jsonschema.exceptions import ValidationError
 from jsonschema_path import SchemaPath
+from msgspec import Struct
 from openapi_core.datatypes import RequestParameters
 from openapi_core.deserializing.styles.exceptions import EmptyQueryParameterValue
 from openapi_core.templating.datatypes import TemplateResult
@@ -82,8 +83,7 @@ class _Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _OperationFinder:
+class _OperationFinder(Struct, frozen=True):
     """Returns the operation of a request, which is known, instead of searching for it."""
 
     item: SchemaPath

@@ -8,8 +8,9 @@ parts that are not compared at all.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 NOT_COMPARED: Final[Mapping[str, str]] = {
     "discriminator": "openapi-core validates only the schema that the discriminator names; in the "
@@ -41,8 +42,7 @@ NOT_READ: Final[Mapping[str, str]] = {
 _MAX_LENGTH = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The verdict of one reader on a value: `refusal` is the reason, "" if it accepts.
     `keywords` are the JSON Schema keywords that caused the refusal.
     """
@@ -51,8 +51,7 @@ class Verdict:
     keywords: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(Struct, frozen=True):
     """Two verdicts that differ. `subject` is for example `the body` or `query parameter 'n'`."""
 
     subject: str

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import gevent
 import gevent.socket
 from gevent import Greenlet
+from msgspec.structs import replace
 
 from engine.exchange.caller_connection import Answer, InternalCaller
 from engine.server.caller_socket import GeventSocket

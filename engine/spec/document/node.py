@@ -10,6 +10,8 @@ from pathlib import Path as FilePath
 from typing import Any
 from urllib.parse import quote, unquote
 
+from msgspec import Struct
+
 from engine.source.problem import Path, Problem, Source
 from engine.source.reader import SourceDocument, read_file
 from engine.spec.document import packed
@@ -27,8 +29,7 @@ _MAX_REFS = 64
 _INDEX_DIGITS = 9
 
 
-@dataclass(frozen=True, slots=True)
-class GraftSource:
+class GraftSource(Struct, frozen=True):
     """The file from which a value of a document comes: an overlay, or, for a value that a
     conversion moved, the document as its author wrote it.
 

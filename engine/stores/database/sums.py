@@ -6,9 +6,9 @@ One query reads both, with the same columns, so that a report is exact to the se
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
@@ -56,8 +56,7 @@ QUARTER = 900
 """Seconds by which rows are grouped for days: midnight is a whole quarter in every time zone."""
 
 
-@dataclass(frozen=True, slots=True)
-class UsageFilter:
+class UsageFilter(Struct, frozen=True):
     """Selects rows: from `since` until before `until` (Unix seconds), of one token, of one model
     (requested or served), of one client, of one session, that came by one protocol, of one team; ""
     selects all. The sums do not have `client`, `session` and `via`, so each row of the range is

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
 
 from engine.stores.database.database import Database
@@ -21,8 +22,7 @@ _PAGE = 1000
 _Row = Row[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A row of the table. Times are Unix seconds; None sets no bound, an empty list allows none.
 
     `rate` is like `60/1m`, `token_budget` like `1000000/1d`, `budget` like `20 USD/month`,
@@ -85,7 +85,7 @@ class UnknownToken(DatabaseError):
         self.name = name
 
 
-_COLUMNS = [table.c[field.name] for field in fields(Token)]
+_COLUMNS = [table.c[name] for name in Token.__struct_fields__]
 _LISTS = ("models", "operations", "ips", "warn_at")
 BY_DIGEST = select(*_COLUMNS).where(
     or_(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from operator import add
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
 from engine.stores.database.database import Database
@@ -63,8 +64,7 @@ OTHERS = "(others)"
 """The key of the total of all that are not listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+class Total(Struct, frozen=True):
     """Sums for one `key`. `requests` leaves out attempts that were cancelled because another one of
     their request won; `failed` counts requests with an error or an incomplete response, unless the
     caller had left. `usage` has SUMMED_COUNTS, `cost` is in nano-units by currency;

@@ -33,8 +33,9 @@ import os
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from engine.process.log_throttle import LogThrottle
 from engine.process.periodic import PeriodicTask
@@ -56,8 +57,7 @@ class JournalError(Exception):
     """The journal cannot be written in its folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class JournalBatch:
+class JournalBatch(Struct, frozen=True):
     """The entries in a part of a segment that ends at the offset `end`; `torn` of its `lines` were
     not entries."""
 
@@ -112,8 +112,7 @@ class Segment:
         self.fd = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Lag:
+class Lag(Struct, frozen=True):
     """A backlog: the number of `rows` that are not in the database, and the age of the oldest one
     in seconds."""
 

@@ -13,7 +13,8 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.process.log_throttle import LogThrottle
 from engine.process.periodic import PeriodicTask
@@ -51,8 +52,7 @@ Post = Callable[[bytes, Sequence[tuple[str, str]]], PostResult]
 """Sends a body with these headers to a webhook. A failure is a result, not an exception."""
 
 
-@dataclass(frozen=True, slots=True)
-class Receiver:
+class Receiver(Struct, frozen=True):
     """A webhook: how it is reached, and the keys of its signatures."""
 
     post: Post

@@ -14,10 +14,11 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from engine.machine.worker_locks import try_lock
 
@@ -29,8 +30,7 @@ _DRAFT_SECONDS = 60.0
 """The age after which the process of a draft has been killed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """An event for one webhook, by the `id` that receivers know it by, its `body` a JSON text.
 
     `created` and `due` are in Unix seconds: when the event was, and the time of the next attempt;

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from msgspec import Struct
+
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import CANCELLED, Attempt, Outcome, RequestRecord
@@ -54,8 +56,7 @@ class Span:
     remote_parent: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(Struct, frozen=True):
     """An upstream as a span's peer: its dialect (None for that of the request), and its address."""
 
     dialect: Dialect | None

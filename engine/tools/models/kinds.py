@@ -7,8 +7,9 @@ operation itself under `operations`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 Arguments = Mapping[str, Any]
 Schema = dict[str, Any]
@@ -19,8 +20,7 @@ _TEXT: Schema = {"type": "string", "minLength": 1}
 _TEXTS: Schema = {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MAX_TEXTS}
 
 
-@dataclass(frozen=True, slots=True)
-class ModelKind:
+class ModelKind(Struct, frozen=True):
     """A kind of tool: how it is described, the schemas of its arguments beside `model`, those that
     are required, and the body that asks `model` by the path of an operation."""
 

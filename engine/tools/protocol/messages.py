@@ -7,11 +7,11 @@ sends no responses (specification 2026-07-28, basic/index and basic/transports/s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
 
 from engine.values.errors import GatewayError
 
@@ -41,8 +41,7 @@ class ProtocolError(Exception):
         self.code, self.data = code, data
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """A request, or a notification, which has no id."""
 
     method: str

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from engine.tools.protocol.event_text import stream_text
 from engine.values.media_types import essence, is_json
@@ -26,8 +26,7 @@ _TEXT_TYPES = ("text/", "application/xml", "application/javascript", "applicatio
 _TEXT_SUFFIXES = ("+xml", "+yaml", "xml", "yaml", "x-www-form-urlencoded", "x-ndjson", "graphql")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The answer to an operation. `body` is all of it, or its beginning if it is not `complete`,
     because it is too large, or `broke_off`. A client may get it again at `link`, "" for nowhere.
     `size` is that of the body as announced, None if it was not."""
@@ -45,8 +44,7 @@ class Answer:
         return next((value for key, value in self.headers if key.lower() == name), "")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """The result of a tool: its content, and the JSON of its structured content, b"" for none;
     `is_object` says whether that is an object."""
 

@@ -7,10 +7,10 @@ method; those of the years before lose an error that does not come with 200.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec import Struct
 
 from engine.tools.listed_tool import ListedTool
 from engine.tools.protocol import search_tools
@@ -58,8 +58,7 @@ class Reply(NamedTuple):
     code: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A message whose head and form are valid. `client` is the program that sent it."""
 
     message: Message
@@ -84,8 +83,7 @@ class Request:
         return self.message.params.get("requestId")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A tool is to be called; `Server.reply` makes the answer of its result."""
 
     tool: ListedTool

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from engine.tools.protocol.revisions import LEGACY, META, MODERN
 from engine.tools.remote.replies import RemoteError
@@ -31,8 +31,7 @@ class SessionEnded(RemoteError):
     """A server does not know the session any more: begin another."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteMessage:
+class RemoteMessage(Struct, frozen=True):
     """A message to a server. `id` is None for a notification, whose answer has no body; `most` are
     the bytes that an answer may have."""
 
@@ -43,8 +42,7 @@ class RemoteMessage:
     most: int = MAX_LIST
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteAnswer:
+class RemoteAnswer(Struct, frozen=True):
     """The answer to a message: the HTTP status, and the result of a status of 2xx with one. `error`
     says why there is none. `session` is the id of the session that it begins, "" for none."""
 
@@ -58,8 +56,7 @@ Send = Callable[[RemoteMessage], RemoteAnswer]
 """Sends a message. Raises what a server that cannot be reached raises."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteSession:
+class RemoteSession(Struct, frozen=True):
     """How a server is spoken to: the revision, and the id of the session, "" for none."""
 
     revision: str

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec import Struct
 
 from engine.config.mcp import McpServer, ToolServer
 from engine.plan.route import Route, ToolUpstream
@@ -46,8 +47,7 @@ class HeldTool(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """What is listed of a server: the definitions of its tools as they came, in the order of their
     names, and those that are held back. `digest` is equal for equal ones."""
 

@@ -200,13 +200,15 @@ def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
     request.places["thinking"] = place
 
 
-def _read_reasoning(reasoning: Members) -> Thinking:
+def _read_reasoning(reasoning: Members) -> Thinking | None:
     effort, budget = reasoning.text("effort") or "", reasoning.integer("max_tokens")
-    off = reasoning.boolean("enabled") is False or effort == "none"
-    thinking = Thinking(off=off, effort=effort, budget=budget)
-    thinking.adaptive = not (off or effort or budget)
-    thinking.visible = False if reasoning.boolean("exclude") else None
+    enabled, hidden = reasoning.boolean("enabled"), reasoning.boolean("exclude")
     reasoning.rest()
+    if enabled is None and not (effort or budget):
+        return None
+    off, adaptive = enabled is False or effort == "none", not (effort or budget)
+    thinking = Thinking(off=off, effort=effort, budget=budget, adaptive=adaptive and not off)
+    thinking.visible = False if hidden else None
     return thinking
 
 

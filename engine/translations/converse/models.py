@@ -15,10 +15,10 @@ profile, gets what most models accept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
-from msgspec import Raw
+from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from engine.translations.neutral.calls import lose_one_call
 from engine.translations.neutral.parameters import (
@@ -37,8 +37,7 @@ from engine.values.trees import Json
 _ALL_MEDIA = frozenset({"image", "audio", "video", "document"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Struct, frozen=True, kw_only=True):
     """What a model accepts.
 
     `parameters` is what is known of it in the words of Anthropic's models, and `claude` whether it

@@ -9,7 +9,6 @@ import binascii
 import re
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import msgspec
 from msgspec import Raw, Struct
@@ -107,8 +106,7 @@ def _is_text(vector: Raw) -> bool:
     return bytes(memoryview(vector)[:1]) == b'"'
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EmbeddingLanguage(BaseLanguage):
+class EmbeddingLanguage(BaseLanguage, frozen=True, kw_only=True, eq=False):
     """One language of embeddings, with functions like those of a `Language` of chat."""
 
     read_request: Callable[[bytes, RequestLine], EmbeddingRequest]

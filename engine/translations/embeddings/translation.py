@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.translations.embeddings.language import EmbeddingLanguage, EmbeddingRequest
@@ -16,8 +16,7 @@ from engine.translations.neutral.refusals import LossRules
 from engine.values.units import format_count
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingTranslation:
+class EmbeddingTranslation(Struct, frozen=True):
     """Callers speak `source`, the target speaks `target`. The counterpart of Translation."""
 
     source: EmbeddingLanguage
@@ -48,8 +47,7 @@ class EmbeddingTranslation:
         return EmbeddingExchange(self, request, target_request, losses.fields())
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingExchange:
+class EmbeddingExchange(Struct, frozen=True):
     """One translated request. `dropped` are the caller's fields that were not carried."""
 
     translation: EmbeddingTranslation

@@ -11,12 +11,11 @@ Not verified: that models whose names are newer than this table are like Gemini 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.neutral.json_members import with_values
@@ -33,8 +32,7 @@ from engine.translations.vendors.model_parameters import models, parameters
 from engine.values.trees import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Struct, frozen=True, kw_only=True):
     """What a model accepts.
 
     `budgets` are the least and the most tokens of thinking (None: it has no budget), `can_stop`:

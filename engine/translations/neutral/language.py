@@ -6,11 +6,10 @@ Everything is sans-IO: bytes in and bytes out, no socket, no clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.content import SEAL, Changes
@@ -115,8 +114,7 @@ class StreamWriter(Protocol):
 _NO_FEATURES = Features({})
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BaseLanguage:
+class BaseLanguage(Struct, frozen=True, kw_only=True, eq=False):
     """The common part of the languages of all families (chat, embeddings).
 
     `dialect` names the dialect that it belongs to; `path_suffix` ends the path of its operation,
@@ -146,16 +144,14 @@ class BaseLanguage:
         return path.endswith(suffixes)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TokenCount:
+class TokenCount(Struct, frozen=True, kw_only=True):
     """The operation that counts tokens: the suffix of its path, and what writes it."""
 
     path_suffix: str
     write: Callable[[int], bytes]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TargetLanguage(BaseLanguage):
+class TargetLanguage(BaseLanguage, frozen=True, kw_only=True, eq=False):
     """One language of chat that targets speak.
 
     `write_request` writes a request with the target's name for the model; parts without a form in
@@ -172,8 +168,7 @@ class TargetLanguage(BaseLanguage):
     providers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Language(TargetLanguage):
+class Language(TargetLanguage, frozen=True, kw_only=True, eq=False):
     """One language of chat that callers also speak.
 
     `read_request` raises WrongType. `write_answer` writes a complete answer, `stream_writer` a

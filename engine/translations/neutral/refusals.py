@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import Raw
+from msgspec import Raw, Struct, field
 
 from engine import dialects
 from engine.dialects.interface import error_forms
@@ -45,8 +44,7 @@ _NO_DETAILS: Mapping[str, Details] = MappingProxyType({})
 _MAX_REASON = 200
 
 
-@dataclass(frozen=True, slots=True)
-class LossRules:
+class LossRules(Struct, frozen=True):
     """The losses that are allowed: all (`lossy`), or the fields that the wildcards in `drop`
     match."""
 
@@ -216,8 +214,7 @@ def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamE
     return error
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerErrors:
+class AnswerErrors(Struct, frozen=True):
     """Finds errors where an answer is expected; `read` reads those of error responses."""
 
     dialect: str

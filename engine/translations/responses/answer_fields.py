@@ -47,6 +47,8 @@ class Part(TextPart):
 
 class Kind(Struct):
     type: str | None = None
+    id: str | None = None
+    call_id: str | None = None
 
 
 class Item(Kind):

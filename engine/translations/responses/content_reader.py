@@ -93,7 +93,6 @@ _ROLES: dict[str, Role] = {
 _MODELS = {"reasoning", "program", "compaction", "mcp_list_tools", "mcp_approval_request"}
 """Items of the model's turns, beside its calls."""
 
-
 _COMPACTED = "Send the items that it stands for, or a summary of them as a message."
 _STORED = {
     "item_reference": "Send 'store': false and the items themselves instead of their ids.",

@@ -31,7 +31,6 @@ _HARMLESS = {
     "stream_options": (b"{}", b'{"include_obfuscation":false}', b'{"include_obfuscation":true}'),
 }
 
-
 _ALL_ITEMS = "Send 'store': false and all items of the conversation in 'input'."
 _STORED = {
     "previous_response_id": _ALL_ITEMS,
@@ -42,7 +41,6 @@ _STORED = {
 
 _COMMON_INCLUDES = ("message.output_text.logprobs", "reasoning.encrypted_content")
 """What other languages give, too."""
-
 
 _PLACES = {
     "messages": "input",

@@ -16,7 +16,7 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.json_members import NULL, WrongType
+from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.open_parts import OpenParts
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses import answer_reader
@@ -24,6 +24,7 @@ from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenIte
 from engine.translations.vendors.openai_content import ERRORS
 
 _read_event, _read_delta = fields.STREAM_EVENT.read, fields.TEXT_DELTA.read
+_MAX_IDS, _MAX_ID = 10_000, 200
 _ADDED, _DONE = "response.output_item.added", "response.output_item.done"
 _DELTAS: dict[str, type[neutral.Block]] = {
     "response.output_text.delta": neutral.Text,
@@ -82,17 +83,19 @@ class Reader:
         """The index of an event's item. Where events have none, the item's id says it, and one that
         is added has the next (llama.cpp). None for the open item."""
         index, ids = event.output_index, [event.item_id]
-        if event.type in (_ADDED, _DONE):
+        if event.type == _ADDED or (event.type == _DONE and index is None):
             raw = fields.DETAIL_EVENT.read(data).item
-            item = fields.Call() if raw == NULL else fields.CALL.read(raw, "item")
+            item = fields.KIND.read(raw, "item") or fields.Kind()
             ids = [item.id, item.call_id]
         if event.type == _ADDED:
             index = self._added if index is None else index
             self._added = index + 1
-            self._indexes.update((each, index) for each in ids if each)
+            if len(self._indexes) < _MAX_IDS:
+                self._indexes.update((each[:_MAX_ID], index) for each in ids if each)
         if index is not None:
             return index
-        return next((self._indexes[each] for each in ids if each in self._indexes), None)
+        indexes = (self._indexes.get(each[:_MAX_ID]) for each in ids if each)
+        return next((each for each in indexes if each is not None), None)
 
     def _end_text(self) -> Iterable[events.Event]:
         """The end of an open item that another one follows: only calls go on behind that."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2s
 from typing import Any, Literal
@@ -42,8 +41,7 @@ from engine.translations.vendors.model_parameters import models
 from engine.values.trees import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Struct, frozen=True, kw_only=True):
     """What a model accepts.
 
     `max_tokens` is the most that one answer may have. `thinking`: "never", with a "budget" of

@@ -9,12 +9,11 @@ anthropic-python 2.14, November 2026.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from engine.translations.neutral.json_members import TextCache, WrongType
 from engine.values.trees import Json
@@ -34,8 +33,7 @@ _TYPES = {"properties": "object", "items": "array"}
 """The types of schemas without a type, by a keyword."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedSchema:
+class ClosedSchema(Struct, frozen=True):
     """A schema of the subset. `moved` are the keywords that became descriptions, `changed` those
     without which it takes other values. With `refused`, a keyword, there is no such schema.
     `is_any_object`: it asks for an object without saying which members that has.

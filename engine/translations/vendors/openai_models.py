@@ -23,7 +23,6 @@ from engine.values.wildcard import Patterns
 
 _DEFAULT_EFFORTS = ("low", "medium", "high")
 
-
 _VENDORS_OWN = Patterns(
     (
         *("gpt-3*", "gpt-4*", "gpt-5*", "gpt-6*", "gpt-daybreak-*", "gpt-rosalind-*"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from engine.config.json_schema import Schema
 from engine.exchange.services import Services
@@ -26,8 +27,7 @@ class CompiledOptions(Protocol):
 Options = TypeVar("Options", bound=CompiledOptions | None)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StrategyOptions(Generic[Options]):
+class StrategyOptions(Struct, Generic[Options], frozen=True, kw_only=True, eq=False):
     """The options of a strategy: their JSON Schema with a description, an example of the form in
     gateway.yaml for hints, and `read`, which compiles them. It raises ValueError for what a schema
     cannot express."""
@@ -37,8 +37,7 @@ class StrategyOptions(Generic[Options]):
     read: Callable[[Any], Options]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StrategyKind(Generic[Options]):
+class StrategyKind(Struct, Generic[Options], frozen=True, kw_only=True, eq=False):
     """A strategy that a config may choose.
 
     `build` makes the strategy of one worker from its compiled options, None for a strategy without

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.exchange.exchange import Exchange
 from engine.spec.request_conditions import Condition, ConditionError, compile_condition
@@ -33,8 +34,7 @@ Test = Callable[[RequestFacts], bool]
 Clock = Callable[[], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
+class Conditions(Struct, frozen=True):
     """The compiled conditions of a rule. `values` are those on values of the request. `claims` are
     the places of the claims that it reads; `reads_body`: it needs the parsed body."""
 

@@ -24,8 +24,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from engine.config.health import EjectionConfig
 
@@ -54,8 +55,7 @@ class Activity(NamedTuple):
         return self.failures / ((self.answers + self.failures) or 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A target of a group: `ejection` as configured, None for one that is never ejected.
 
     `out`: it is asked last already. Members with equal `kind` are comparable by latency.

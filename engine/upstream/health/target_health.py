@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from engine.config.health import EjectionConfig
 from engine.upstream import retry
@@ -57,8 +58,7 @@ class JudgedGroup(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class HealthSettings:
+class HealthSettings(Struct, frozen=True):
     """What the targets of an `upstream` have in common. A target adds itself to `used`, for
     `judge`, when it is used."""
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.credentials.interface.credential import LiveCredential
 from engine.dialects.interface.rate_limits import RateLimitHeaders
@@ -34,8 +35,7 @@ ENOUGH, NEARLY, USED_UP = FIRST, AFTER_GROUP, LAST
 """What is left of a limit, as the turn of a target with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LimitsSettings:
+class LimitsSettings(Struct, frozen=True):
     """What the targets of an upstream have in common. `formats` are those in which its responses
     report limits. `unix_clock` gives Unix seconds; other times are monotonic."""
 

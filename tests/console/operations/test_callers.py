@@ -1,9 +1,9 @@
 """The part of the report about callers: limits near their end, tokens that expire, teams."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from engine.app.worker_services import services_of
 from engine.console.operations.callers import CallerReport

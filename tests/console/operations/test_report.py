@@ -1,9 +1,9 @@
 """The report of operations: how often it is made, and what it has."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from engine.app.worker_services import services_of
 from engine.console.operations.report import OperationsReport

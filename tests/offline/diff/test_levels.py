@@ -1,7 +1,6 @@
 """Every key of gateway.yaml has a level for its changes, and a change of every key is told."""
 
 import copy
-import dataclasses
 import typing
 
 import pytest
@@ -13,7 +12,7 @@ from engine.offline.diff import formats, kinds
 from engine.offline.diff.change_rules import NEUTRAL
 from engine.offline.diff.difference import differences_between
 from engine.offline.diff.levels import levels, rule_of
-from engine.offline.diff.settings import NOT_SETTINGS, field_keys
+from engine.offline.diff.settings import NOT_SETTINGS, fields_of, is_section
 from tests.offline.diff.test_difference import CONFIG, DOCUMENT
 from tests.support.each import each
 from tests.support.rehearsing import planned
@@ -51,17 +50,17 @@ def schema_keys(schema, at=()):
 
 
 def fields(kind, at=()):
-    """The paths of all fields of the config's dataclasses, in the same form."""
+    """The paths of all fields of the config's sections, in the same form."""
     path = ".".join(at)
     args = [arg for arg in typing.get_args(kind) if arg not in (type(None), ...)]
-    if dataclasses.is_dataclass(kind):
+    if is_section(kind):
         hints = typing.get_type_hints(kind)
-        for field in dataclasses.fields(kind):
-            if field.init and field.name not in NOT_SETTINGS:
-                yield from fields(hints[field.name], (*at, *field_keys(field)))
+        for field, keys in fields_of(kind):
+            if field not in NOT_SETTINGS:
+                yield from fields(hints[field], (*at, *keys))
     elif path in NAMED_SECTIONS:
         yield from fields(args[-1] if path != "routes" else args[0], (*at, "*"))
-    elif args and dataclasses.is_dataclass(args[0]) and typing.get_origin(kind) is not tuple:
+    elif args and is_section(args[0]) and typing.get_origin(kind) is not tuple:
         yield from fields(args[0], at)
     else:
         yield path
@@ -82,7 +81,7 @@ _OF_NO_KEY = {"tokens.*.teams", "tokens.*.claims"}  # what `team` names; what a 
 FIELDS = sorted(set(fields(Config)) - _OF_SEVERAL_KEYS - _OF_NO_KEY)
 
 
-def test_the_walk_over_schema_and_dataclasses_sees_what_it_should():
+def test_the_walk_over_schema_and_sections_sees_what_it_should():
     assert {"telemetry.access_log.sample", "routes.*.websocket.ping", "tokens.*.rate"} <= set(
         KEYS_OF_THE_SCHEMA
     )

@@ -1,11 +1,10 @@
 """The settings of a config in effect, and the form in which they are compared."""
 
-import dataclasses
-
+import msgspec
 import pytest
 
 from engine.offline.diff.difference import Side, differences_between
-from engine.offline.diff.settings import field_keys, settings
+from engine.offline.diff.settings import fields_of, settings
 from tests.offline.diff.test_difference import CONFIG, DOCUMENT
 from tests.support.rehearsing import patched, planned
 
@@ -65,11 +64,9 @@ def test_tokens_and_policies_are_not_settings(tmp_path):
     assert sections.isdisjoint({"tokens", "policies"})
 
 
-def test_the_keys_of_a_field_are_in_its_metadata_or_its_name():
-    @dataclasses.dataclass
-    class Section:
+def test_the_keys_of_a_field_are_its_name_in_the_file_or_that_of_the_attribute():
+    class Section(msgspec.Struct):
         plain: int = 0
-        renamed: int = dataclasses.field(default=0, metadata={"key": "log.level"})
+        renamed: int = msgspec.field(default=0, name="log.level")
 
-    plain, renamed = dataclasses.fields(Section)
-    assert (field_keys(plain), field_keys(renamed)) == (("plain",), ("log", "level"))
+    assert [*fields_of(Section)] == [("plain", ("plain",)), ("renamed", ("log", "level"))]

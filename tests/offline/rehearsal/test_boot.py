@@ -1,11 +1,11 @@
 """A trial start of a plan finds the errors that a worker would find, and leaves nothing behind."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from msgspec.structs import replace
 
 from engine.app.internal_call import InternalResponse
 from engine.app.worker_services import prepare

@@ -1,12 +1,12 @@
 """A rehearsal runs the code of a real request, and has no side effects."""
 
-import dataclasses
 import io
 import json
 import logging
 import socket
 
 import pytest
+from msgspec import structs
 
 from engine.app.build import build
 from engine.app.worker_services import services_of as connect
@@ -69,7 +69,7 @@ def test_what_would_be_sent_is_what_is_sent(tmp_path, target, body):
         request_ = chat(body, target, auth)
         rehearsal = rehearse(plan, request_)
         statuses = []
-        services = dataclasses.replace(connect(plan), dice=lambda: 0.0)
+        services = structs.replace(connect(plan), dice=lambda: 0.0)
         app = build(plan, services)
         list(app(environ_of(request_), lambda status, headers: statuses.append(status)))
         real = upstream.last

@@ -1,9 +1,9 @@
 """Tokens in the database, on both kinds alike."""
 
 import multiprocessing
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import text
 
 from engine.stores.database import tokens

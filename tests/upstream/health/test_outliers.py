@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from engine.config.health import EjectionConfig
 from engine.upstream.health.outliers import Activity, Ejection, Member, ejections, max_ejected

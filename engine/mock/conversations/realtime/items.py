@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import ceil
+
+from msgspec import Struct
 
 from engine.mock.conversations.realtime.client_events import Event, EventShape, Invalid
 
@@ -51,8 +52,7 @@ _ITEM = EventShape(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(Struct, frozen=True):
     """A number of tokens by modality."""
 
     text: int = 0
@@ -64,8 +64,7 @@ class Tokens:
         return self.text + self.audio + self.image
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """The turn that a response echoes: its text, and its audio (b"" for a turn in text)."""
 
     text: str

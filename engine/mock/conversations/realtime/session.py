@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.mock.conversations.realtime.client_events import Event
 from engine.values.trees import Json
@@ -13,8 +14,7 @@ _BYTES_PER_MS = {"audio/pcm": 48, "audio/pcmu": 8, "audio/pcma": 8}
 _NULLABLE = "turn_detection"
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseSettings:
+class ResponseSettings(Struct, frozen=True):
     """The settings of one response: audio or text, and at most `limit` tokens (None: any number).
 
     `tool` is the name of a function to call instead of an answer, "" for none. `fields` are the

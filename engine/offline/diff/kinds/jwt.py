@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path as FilePath
+
+from msgspec import structs
 
 from engine.config.callers import JwtIssuer
 from engine.offline.diff.difference import Difference, Effect, Side
@@ -64,7 +66,8 @@ def _unwarned(issuer: JwtIssuer, field: str) -> object:
     value = getattr(issuer, field)
     if not isinstance(value, Caller):
         return value
-    return replace(value, limits=tuple(replace(limit, warn_at=()) for limit in value.limits))
+    limits = tuple(structs.replace(limit, warn_at=()) for limit in value.limits)
+    return dataclasses.replace(value, limits=limits)
 
 
 def _by_identity(side: Side) -> _Issuers:

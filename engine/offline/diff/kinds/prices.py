@@ -30,8 +30,19 @@ def _of_providers(old: Side, new: Side) -> Iterator[Difference]:
     for upstream in before.keys() & after.keys():
         was, now = before[upstream], after[upstream]
         for model in sorted(was.keys() & now.keys()):
-            for level, kind, message in _changes(was[model], now[model]):
+            changes = (*_base_changes(was[model], now[model]), *_changes(was[model], now[model]))
+            for level, kind, message in changes:
                 yield Difference(level, kind, place, (f"price {upstream}/{model}",), message)
+
+
+def _base_changes(before: Price, after: Price) -> Iterator[tuple[Effect, str, str]]:
+    """The changes of the prices that fall back to no other, which `_changes` leaves out."""
+    for key in (*(key for key, other in TOKENS.items() if not other), *PIECES):
+        old, new = getattr(before, key), getattr(after, key)
+        if old != new:
+            level = Effect.WEAKER if new < old else Effect.CHANGED
+            text = _money if key in TOKENS else _money_each
+            yield level, "price-changed", f"{key} is {text(new)}, was {text(old)}"
 
 
 def _list_changes(was: TeamPriceList, now: TeamPriceList) -> Iterator[tuple[Effect, str, str]]:
@@ -93,6 +104,10 @@ def _falls_back(price: Price, key: str) -> bool:
 
 def _money(atto: int) -> str:
     return f"{atto / 10**12:g} a million"
+
+
+def _money_each(atto: int) -> str:
+    return f"{atto / 10**18:g} each"
 
 
 def _at(price: Price, size: int) -> Price:

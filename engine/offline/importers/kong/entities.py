@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from engine.offline.imported_config import ImportedConfig
 from engine.source.problem import Path
 from engine.values.trees import Section
@@ -16,8 +18,7 @@ from engine.values.trees import Section
 _REFERENCES = ("service", "route", "consumer", "consumer_group")
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(Struct, frozen=True):
     """A plugin that is enabled, with the place of its entry."""
 
     name: str

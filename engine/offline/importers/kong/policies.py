@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.kong.entities import Entity, Plugin, listed
@@ -41,8 +42,7 @@ _NO_GUARDS = frozenset(
 """Plugins that protect nothing: no warning if they are missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guarded:
+class Guarded(Struct, frozen=True):
     """A route, or a service or the file without one, by which callers reach models."""
 
     entity: Entity

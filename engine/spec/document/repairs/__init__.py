@@ -6,8 +6,9 @@ that repeat a variable of the path; `apply` runs all of them. Each repair is a w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.negations import remove_negation
@@ -19,8 +20,7 @@ from engine.values.trees import Json
 _NESTED = (dict, list)
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """A mapping that may be a schema, to be repaired in place. For a property, `name` is its name
     and `parent` the schema that has it."""
 
@@ -59,8 +59,7 @@ class Turn(IntEnum):
     MOVES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaRepair:
+class SchemaRepair(Struct, frozen=True):
     """A repair of schemas that have one of the `keys`."""
 
     keys: frozenset[str]

@@ -6,12 +6,12 @@ redis-py parses the user, the password, the database and the query, which has it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import redis
 from gevent import monkey
+from msgspec import Struct
 from redis.backoff import NoBackoff
 from redis.connection import AbstractConnection
 from redis.retry import Retry
@@ -31,8 +31,7 @@ _SEVERAL = re.compile(r"(rediss?)\+(sentinel|cluster)://([^/?#]*)(/[^?#]*)?(\?[^
 _SENTINEL_PORT = 26379
 
 
-@dataclass(frozen=True, slots=True)
-class RedisOptions:
+class RedisOptions(Struct, frozen=True):
     """Options that are not in a URL. `timeout` and `away_after` are seconds (see `CallDeadlines`),
     `connections` is the largest number of a worker to each server. `prefix` begins all keys. `ca`,
     `certificate` and `key` are files in PEM for TLS; `sentinel_user` and `sentinel_password` log in
@@ -65,8 +64,7 @@ Connection = Any
 """A connection of redis-py, whose methods have no types."""
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """One server: redis-py's connection class and its arguments."""
 
     connection_class: type[AbstractConnection]
@@ -101,8 +99,7 @@ class Endpoint:
         return redis.Redis(connection_pool=pool)
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """A parsed URL: `kind` is `server`, `sentinel` or `cluster`. `endpoints` are the server, the
     arguments for the master (one per Sentinel, with its address), or nodes of a cluster.
     `sentinels` are the Sentinels, `master` is the name of the master that they are asked for."""

@@ -11,8 +11,9 @@ pass another time (`ARGV[1]`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha1
+
+from msgspec import Struct
 
 _COMMON = """
 local BUCKETS, MAX = 32, 9007199254740992
@@ -244,8 +245,7 @@ return #ARGV - 2
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """A script and its SHA-1, by which EVALSHA calls it once the server has it."""
 
     source: str

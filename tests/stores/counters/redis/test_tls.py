@@ -3,12 +3,12 @@ and to all nodes of a cluster."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from redis.crc import key_slot
 
 from engine.stores.counters.redis.address import DEFAULTS, RedisOptions
@@ -45,7 +45,7 @@ def tls(authority: Authority) -> RedisTls:
 def known(authority: Authority) -> RedisOptions:
     """The options of a gateway that has a certificate."""
     pair = authority.issue("gateway")
-    return dataclasses.replace(DEFAULTS, ca=authority.path, certificate=pair.cert, key=pair.key)
+    return structs.replace(DEFAULTS, ca=authority.path, certificate=pair.cert, key=pair.key)
 
 
 @pytest.fixture
@@ -78,8 +78,8 @@ def _is_refused(open_store: Callable[[], Store]) -> bool:
 def _strangers(known: RedisOptions) -> list[RedisOptions]:
     """The options of a gateway without a certificate, and of one that trusts another authority."""
     return [
-        dataclasses.replace(known, certificate=None, key=None),
-        dataclasses.replace(known, ca=None),
+        structs.replace(known, certificate=None, key=None),
+        structs.replace(known, ca=None),
     ]
 
 
@@ -107,10 +107,10 @@ def test_sentinels_and_their_master_have_users_of_their_own(group, known):
     group.tell_sentinels(f"ACL SETUSER gateway on >watch {SENTINEL_ACL}")
     group.master.say(f"ACL SETUSER gateway on >s3cret {ACL}")
     url = group.url.replace("://", "://gateway:s3cret@")
-    login = dataclasses.replace(known, sentinel_user="gateway", sentinel_password="watch")
+    login = structs.replace(known, sentinel_user="gateway", sentinel_password="watch")
     with closing(RedisCounters(url, login)) as store:
         assert take(store, RATE).remaining == [8]
-    wrong = dataclasses.replace(login, sentinel_password="s3cret")
+    wrong = structs.replace(login, sentinel_password="s3cret")
     assert _is_refused(lambda: RedisCounters(url, wrong))
     assert _is_refused(lambda: RedisCounters(url.replace("s3cret", "watch"), login))
 
