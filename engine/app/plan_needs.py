@@ -31,7 +31,15 @@ def is_limited(plan: Plan) -> bool:
         config.stores.records is not None
         or config.limits_callers
         or any(policies.is_limit(policy.name) for policy in _policies(plan))
+        or _counts_secrets(plan)
     )
+
+
+def _counts_secrets(plan: Plan) -> bool:
+    """Whether the uses of client secrets are counted."""
+    forms = [route.client_secrets for route in plan.routes]
+    has_uses = any(form is not None and form.first is not None for form in forms)
+    return has_uses and bool(plan.config.client_secrets.keys)
 
 
 def is_guarded(plan: Plan) -> bool:

@@ -99,7 +99,8 @@ def _first_message_stages(route: Route, parts: Parts) -> list[Stage]:
     dialect, limits = route.dialects[-1], session_limits(route.websocket)
     server = parts.plan.config.server
     build = partial(receive_first, dialect, limits, server.max_body, server.body_timeout)
-    return [parts.shared.once("first message", (dialect.name, limits), build)]
+    first = parts.shared.once("first message", (dialect.name, limits), build)
+    return [first, *parts.shared.bind_first(route)]
 
 
 def head_stages(route: Route, parts: Parts) -> list[Stage]:

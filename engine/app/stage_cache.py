@@ -17,7 +17,7 @@ from engine.exchange.services import Services
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.stages.authenticate import authenticate
-from engine.stages.client_secret import bind_session
+from engine.stages.client_secret import bind_first, bind_session
 from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.receive import receive
@@ -76,7 +76,16 @@ class StageCache:
         model, form = route.model, route.client_secrets
         if self._services.client_secrets is None or model is None or form is None:
             return []
+        if route.operation.first_message:
+            return []
         return [self.once("bind session", (model, form), lambda: bind_session(model, form))]
+
+    def bind_first(self, route: Route) -> list[Stage]:
+        """Binds sessions whose first message has their settings to their client secrets."""
+        form = route.client_secrets
+        if form is None or form.first is None:
+            return []
+        return [self.once("bind first", form, lambda: bind_first(form, self._services))]
 
     def policies(self, steps: Sequence[PolicyStep]) -> list[Stage]:
         """The stages of policies."""

@@ -19,12 +19,14 @@ MAX_SECRET = 6000
 
 class ClientSecret(NamedTuple):
     """What a client secret says: the digest of the `token` that it was made from, when it `expires`
-    (Unix seconds), and the `model` and `session` settings that it is for."""
+    (Unix seconds), and the `model` ("" for any) and `session` settings that it is for. No other
+    secret has its `id`."""
 
     token: str
     expires: float
     model: str
     session: Json
+    id: str = ""
 
 
 class TooLarge(Exception):

@@ -4,6 +4,7 @@ token's digest, the expiry, and the rest as compressed JSON.
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import zlib
 from collections.abc import Sequence
@@ -40,10 +41,11 @@ class ClientSecretKeys:
         if not text.startswith(PREFIX) or len(text) > MAX_SECRET:
             return None
         content = self._ring.open(text[len(PREFIX) :])
-        return None if content is None else _secret(content)
+        return None if content is None else _secret(content, text)
 
 
-def _secret(content: bytes) -> ClientSecret:
+def _secret(content: bytes, text: str) -> ClientSecret:
     token, expires = _HEAD.unpack_from(content)
     model, session = orjson.loads(zlib.decompress(content[_HEAD.size :]))
-    return ClientSecret(token.hex(), expires, model, session)
+    name = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()  # a secret has one spelling
+    return ClientSecret(token.hex(), expires, model, session, name)

@@ -7,9 +7,11 @@ sockets belong to a `Session`; when it ends, the caller's connection is closed.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 
 from engine.dialects import Dialect
+from engine.exchange.client_secret import ClientSecret
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
@@ -59,7 +61,7 @@ def converse(
                     extensions=upgrade.extensions,
                     first=first,
                 ),
-                limits,
+                _until_end(limits, exchange.record.client_secret),
                 exchange.record.traffic,
                 error=_error_writer(exchange, dialect),
                 usage=dialect.socket_usage,
@@ -74,6 +76,14 @@ def converse(
         raise AbortConnection(AbortReason.SESSION_ENDED)
 
     return handle
+
+
+def _until_end(limits: SessionLimits, secret: ClientSecret | None) -> SessionLimits:
+    """The limits of a session, which ends no later than its client secret says."""
+    end = None if secret is None else secret.session.get("end")
+    if end is None:
+        return limits
+    return limits._replace(session=min(limits.session, max(0.0, end - time.time())))
 
 
 def _opening(exchange: Exchange, dialect: Dialect) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from google import genai
+from google.genai import errors as genai_errors
 from google.genai import live as genai_live
 from google.genai import types
 from websockets.asyncio.client import connect as connect_async
@@ -57,9 +58,9 @@ def talked(platform: Platform, token: str = ALL, slash: str = "") -> tuple[str, 
     return asyncio.run(asyncio.wait_for(talk(client), PATIENCE))
 
 
-def row_of(live: Platform, status: int) -> dict[str, Any]:
+def row_of(live: Platform, status: int, operation: str = "gemini.connectLive") -> dict[str, Any]:
     """The last line of the access log of a session with this status."""
-    marks = ('"gemini.connectLive"', f'"status":{status},"outcome"')
+    marks = (f'"{operation}"', f'"status":{status},"outcome"')
 
     def lines() -> list[str]:
         return [
@@ -153,3 +154,49 @@ def test_the_node_sdk_holds_a_session(live: Platform, tmp_path: Path) -> None:
     words = ["node", str(program), live.url, ALL, MODEL, MESSAGE]
     done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.stdout.strip() == MESSAGE, done.stderr
+
+
+def auth_token(live: Platform, token: str = ALL, **config: Any) -> str:
+    """An ephemeral token of the gateway."""
+    options = types.HttpOptions(base_url=live.url, api_version="v1alpha")
+    client = genai.Client(api_key=token, http_options=options)
+    name = client.auth_tokens.create(config=config).name  # type: ignore[arg-type]
+    assert name is not None
+    return name
+
+
+def talk_with(live: Platform, name: str, model: str = MODEL) -> str:
+    options = types.HttpOptions(base_url=live.url, api_version="v1alpha")
+    client = genai.Client(api_key=name, http_options=options)
+    return asyncio.run(asyncio.wait_for(talk(client, model), PATIENCE))[0]
+
+
+def test_an_ephemeral_token_opens_a_session_once(live: Platform) -> None:
+    name = auth_token(live)
+    assert name.startswith("auth_tokens/")
+    assert talk_with(live, name) == MESSAGE
+    with pytest.raises(genai_errors.APIError, match="as often as it may be"):
+        talk_with(live, name)
+
+
+def test_an_ephemeral_token_is_for_its_setup_alone(live: Platform) -> None:
+    constraints = {"model": MODEL, "config": {"response_modalities": ["TEXT"]}}
+    name = auth_token(live, uses=0, live_connect_constraints=constraints)
+    assert talk_with(live, name, "gemini-live-9-not-allowed") == MESSAGE
+    assert row_of(live, 101, "gemini.connectLiveConstrained")["model"] == MODEL
+    url = f"{live.url.replace('http', 'ws', 1)}{PATH}?key={name}"
+    with pytest.raises(InvalidStatus) as unknown, connect(url):
+        pass
+    assert unknown.value.response.status_code == 401
+    with pytest.raises(genai_errors.ClientError) as refused:
+        auth_token(live, LIMITED, live_connect_constraints=constraints)
+    assert refused.value.code == 403
+
+
+def test_a_secret_of_one_api_opens_no_session_of_another(live: Platform) -> None:
+    name = auth_token(live, uses=0)
+    url = f"{live.url.replace('http', 'ws', 1)}/v1/realtime?model=gpt-realtime"
+    headers = {"authorization": f"Bearer {name}"}
+    with pytest.raises(InvalidStatus) as refused, connect(url, additional_headers=headers):
+        pass
+    assert refused.value.response.status_code == 403

@@ -20,9 +20,14 @@ KEYS = ClientSecretKeys([KEY])
 SEALED = KEYS.seal(SECRET)
 
 
+def without_id(secret):
+    """What a secret says, without what is random."""
+    return secret and secret._replace(id="")
+
+
 def test_a_secret_says_what_was_sealed() -> None:
-    assert KEYS.open(SEALED) == SECRET
-    assert ClientSecretKeys([KEY]).open(SEALED) == SECRET, "another process"
+    assert without_id(KEYS.open(SEALED)) == SECRET
+    assert without_id(ClientSecretKeys([KEY]).open(SEALED)) == SECRET, "another process"
 
 
 def test_nothing_of_it_can_be_read_and_no_two_are_equal() -> None:
@@ -37,10 +42,10 @@ def test_nothing_of_it_can_be_read_and_no_two_are_equal() -> None:
 
 def test_an_old_key_opens_and_the_new_one_seals() -> None:
     ring = ClientSecretKeys([NEW, KEY])
-    assert ring.open(SEALED) == SECRET
+    assert without_id(ring.open(SEALED)) == SECRET
     sealed = ring.seal(SECRET)
     assert KEYS.open(sealed) is None
-    assert ClientSecretKeys([NEW]).open(sealed) == SECRET
+    assert without_id(ClientSecretKeys([NEW]).open(sealed)) == SECRET
     assert ClientSecretKeys([NEW]).open(SEALED) is None, "the old key was removed"
 
 
@@ -50,7 +55,7 @@ def test_a_changed_character_is_no_secret(position: int) -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     for character in random.Random(position).sample(alphabet, 8):
         changed = SEALED[:position] + character + SEALED[position + 1 :]
-        assert (KEYS.open(changed) == SECRET) == (changed == SEALED)
+        assert (without_id(KEYS.open(changed)) == SECRET) == (changed == SEALED)
         assert changed == SEALED or KEYS.open(changed) is None
 
 
@@ -88,4 +93,4 @@ def test_settings_that_do_not_fit_into_a_header_are_refused() -> None:
     assert int(str(excinfo.value)) > MAX_SECRET
     words = " ".join(f"Rule {n}: answer kindly and briefly." for n in range(500))
     large = SECRET._replace(session={"type": "realtime", "instructions": words})
-    assert KEYS.open(KEYS.seal(large)) == large
+    assert without_id(KEYS.open(KEYS.seal(large))) == large

@@ -127,7 +127,7 @@ def test_what_init_writes_passes_with_one_key_and_warns_of_the_others(tmp_path, 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-from-outside")
     assert CliRunner().invoke(cli.main, ["init", "."]).exit_code == 0
     ran = CliRunner().invoke(cli.main, ["check"])
-    assert (ran.exit_code, ran.stdout.splitlines()[-2]) == (0, "gateway.yaml: 3 warnings, 1 info")
+    assert (ran.exit_code, ran.stdout.splitlines()[-2]) == (0, "gateway.yaml: 3 warnings, 2 infos")
     assert "openai.createRealtimeClientSecret answers 501: there are no keys" in ran.stdout
     assert "OPENAI_API_KEY" not in ran.stdout
 

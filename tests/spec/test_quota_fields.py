@@ -46,7 +46,7 @@ FREE = {
     [
         ("openai", FREE),
         ("anthropic", {"countTokens"}),
-        ("gemini", {"countTokens", "listModels", "getModel"}),
+        ("gemini", {"countTokens", "listModels", "getModel", "createAuthToken"}),
     ],
 )
 def test_operations_that_report_no_usage_are_free(name, free):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
 from engine import dialects
+from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.client_secret_keys import ClientSecretKeys
 from engine.exchange.exchange import Exchange, Response
@@ -14,8 +18,9 @@ from engine.exchange.services import Services
 from engine.spec.expression import parse
 from engine.spec.security import BEARER, Carrier
 from engine.stages.authenticate import authenticate
-from engine.stages.client_secret import bind_session
+from engine.stages.client_secret import bind_first, bind_session
 from engine.values.caller import Caller, digest
+from engine.values.counters import Limit, TakeResult
 from engine.values.errors import GatewayError
 from tests.support.each import each
 from tests.support.exchanges import new_exchange
@@ -195,3 +200,84 @@ def test_a_secret_of_a_transcription_opens_one() -> None:
     assert enter(secret, used, query=query).query == f"{query}&intent=transcription"
     with pytest.raises(GatewayError, match="with 'intent=transcription' only"):
         enter(secret, used, query=f"{query}&intent=conversation")
+
+
+class TableCounters:
+    """Counters whose windows do not end."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, int] = {}
+
+    def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
+        ((limit,), (cost,)) = limits, costs
+        taken = self.taken.get(limit.key, 0)
+        if taken + cost > limit.amount:
+            return TakeResult(0, (0,), (1.0,))
+        self.taken[limit.key] = taken + cost
+        return TakeResult(None, (limit.amount - taken - cost,), (1.0,))
+
+    def settle(self, receipt: object, costs: Sequence[int]) -> None:
+        """Nothing is given back."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+GEMINI = dialects.get("gemini").client_secrets
+LIVE = "/ws/x.BidiGenerateContentConstrained"
+
+
+def begin(secret: ClientSecret | None, used: Services, message: Any = None) -> tuple[str, Any]:
+    """The path and the first message of a session as an upstream gets them."""
+    body = Body(orjson.dumps({"setup": {"model": "m"}} if message is None else message))
+    exchange = new_exchange(path=LIVE, body_reader=ReceivedBody(body, 1_000))
+    exchange.record.client_secret = secret
+    seen: list[tuple[str, Any]] = []
+
+    def last(exchange: Exchange) -> Response:
+        data = bytes(exchange.body_reader.receive().buffer)
+        seen.append((exchange.path, orjson.loads(data)))
+        return Response(101, [])
+
+    assert GEMINI is not None
+    bind_first(GEMINI, used)(exchange, last)
+    exchange.end()
+    assert exchange.path == LIVE
+    return seen[0]
+
+
+def live_secret(name: str = "1", **more: Any) -> ClientSecret:
+    session = {"begin": NOW + 60, "end": NOW + 1_800, "uses": 2, **more}
+    return ClientSecret(digest(TOKEN), NOW + 1_800, "", session, name)
+
+
+def test_a_session_of_a_token_is_one_of_the_gateways_credential() -> None:
+    path, message = begin(None, services())
+    assert (path, message) == ("/ws/x.BidiGenerateContent", {"setup": {"model": "m"}})
+
+
+def test_the_settings_of_a_secret_are_the_first_message() -> None:
+    secret = live_secret(setup={"model": "n"})
+    assert begin(secret, services())[1] == {"setup": {"model": "n"}}
+    assert begin(secret, services(), [1])[1] == {"setup": {"model": "n"}}
+
+
+def test_sessions_are_counted_until_there_are_none_left() -> None:
+    used = replace(services(), counters=TableCounters())
+    resumed = {"setup": {"sessionResumption": {"handle": "h"}}}
+    for _ in range(2):
+        begin(live_secret(), used)
+        begin(live_secret(), used, resumed)
+        begin(live_secret("2", uses=0), used)
+    for secret in (live_secret(), live_secret("3", begin=NOW)):
+        with pytest.raises(GatewayError) as excinfo:
+            begin(secret, used)
+        assert excinfo.value.status == 401
+    begin(live_secret(), used, resumed)
+    begin(live_secret("4"), used)
+
+
+def test_a_secret_of_another_api_begins_nothing() -> None:
+    with pytest.raises(GatewayError) as excinfo:
+        begin(ClientSecret(digest(TOKEN), NOW + 9, "m", SESSION), services())
+    assert excinfo.value.status == 403

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from urllib.parse import unquote
 
+from engine.dialects.gemini.auth_tokens import AUTH_TOKENS
 from engine.dialects.gemini.batches import BATCHES
 from engine.dialects.gemini.errors import error_object, is_error, stream_error
 from engine.dialects.gemini.files import FILES
@@ -178,6 +179,7 @@ DIALECT = Dialect(
     hidden_headers=frozenset({"set-cookie"}),
     stream=StreamRules(names=False, comments=False, end_marker=False),
     batches=BATCHES,
+    client_secrets=AUTH_TOKENS,
     files=FILES,
     provider="gcp.gemini",
     operation_names={

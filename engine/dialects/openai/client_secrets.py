@@ -27,7 +27,7 @@ _OF_THE_ANSWER = frozenset({"id", "object", "expires_at", "client_secret", "mode
 """Members of a session that clients may send back, and no upstream takes in an update."""
 
 
-def _read(body: Json) -> SecretRequest:
+def _read(body: Json, now: float) -> SecretRequest:
     """The request in a body."""
     session = _object(body, "session", "session")
     kind = session.get("type") or "realtime"
@@ -99,4 +99,6 @@ def _parameters(session: Json) -> Mapping[str, str | None]:
     return {"intent": intent, "call_id": None}
 
 
-CLIENT_SECRETS = ClientSecretFormat(_read, _write, _opening, _parameters)
+CLIENT_SECRETS = ClientSecretFormat(
+    _read, _write, _opening, _parameters, owns=lambda session: session.get("type") in _TYPES
+)

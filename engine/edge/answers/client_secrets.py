@@ -62,9 +62,11 @@ def _issue(
     if not isinstance(body, dict):
         message = "Invalid type for the request body: expected an object."
         raise GatewayError(400, "invalid_type", message)
-    request = form.read(body)
+    request = form.read(body, sources.clock())
     routes = _routes(sources.session_routes, caller)
-    model = _model(request.model, routes, caller, sources)
+    model = request.model
+    if model or form.needs_model:
+        model = _model(model, routes, caller, sources)
     expires = floor(sources.clock()) + request.seconds
     if caller.expires is not None:
         expires = min(expires, floor(caller.expires))

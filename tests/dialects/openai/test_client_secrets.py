@@ -36,7 +36,7 @@ HEARD = {"audio": {"input": {"transcription": {"model": "gpt-4o-transcribe"}}}}
     ],
 )
 def test_a_request_is_read(body: Any, request_: tuple[str, int, Any]) -> None:
-    assert CLIENT_SECRETS.read(body) == request_
+    assert CLIENT_SECRETS.read(body, 0.0) == request_
 
 
 @each(
@@ -58,7 +58,7 @@ def test_a_request_is_read(body: Any, request_: tuple[str, int, Any]) -> None:
 )
 def test_what_cannot_be_is_refused_with_its_place(body: Any, param: str) -> None:
     with pytest.raises(GatewayError) as excinfo:
-        CLIENT_SECRETS.read(body)
+        CLIENT_SECRETS.read(body, 0.0)
     assert (excinfo.value.status, excinfo.value.param) == (400, param)
 
 

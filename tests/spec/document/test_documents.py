@@ -75,6 +75,8 @@ gemini.batchEmbedContents POST /v1beta/models/{model}:batchEmbedContents
 gemini.listModels GET /v1beta/models
 gemini.getModel GET /v1beta/models/{model}
 gemini.connectLive GET LIVE/BidiGenerateContent
+gemini.connectLiveConstrained GET LIVE/BidiGenerateContentConstrained
+gemini.createAuthToken POST /v1beta/auth_tokens
 gemini.connectLiveMusic GET LIVE/BidiGenerateMusic
 """
 
@@ -152,6 +154,7 @@ LIVE = "//ws/google.ai.generativelanguage.{version}.GenerativeService."
 SOCKETS = {
     *("openai.connectRealtime", "openai.connectRealtimeTranslation", "openai.connectResponses"),
     *("openai.connectLiveSession", "gemini.connectLive", "gemini.connectLiveMusic"),
+    "gemini.connectLiveConstrained",
 }
 
 
