@@ -68,7 +68,7 @@ EDGES = {
         "telemetry.metrics.storage.metric_file",
         "telemetry.metrics.storage.page",
         "telemetry.metrics.storage.tables",
-        "cli.top.metrics",
+        "console.activity.metrics_change",
     ),
     "psycopg": (),  # SQLAlchemy's business
 }
@@ -243,6 +243,7 @@ ON_DEMAND = (
     "app.build",
     "app.limit_counters",
     "app.machine_stores",
+    "app.own_pages",
     "app.telemetry",
     "app.worker_services",
     "config.schema_check",

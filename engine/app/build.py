@@ -69,7 +69,7 @@ def build(
         wrap_stages,
         inside,
     )
-    pages = OwnPages(plan.config.telemetry, parts.services, parts.endpoints)
+    pages = OwnPages(plan, parts.services, parts.endpoints)
     app = application(
         parts.endpoints,
         outer_stages(parts),

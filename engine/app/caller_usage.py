@@ -1,30 +1,39 @@
-"""What `answer: usage` says, made when it is first asked for."""
+"""What `answer: usage` and `answer: usage_requests` say, made when it is first asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 from engine.app.worker_parts import Parts
 from engine.callers.caller_usage import CallerUsage
 from engine.callers.own_limits import OwnLimits
-from engine.edge.answers.own_answer import UsageOf
 from engine.values.caller import Caller
+from engine.values.usage_query import UsageQuery
 
 
-def usage_of(parts: Parts) -> UsageOf:
+class LazyUsage:
     """The usage of the callers of a worker."""
 
-    @cache
-    def caller_usage() -> CallerUsage:
-        plan, services = parts.plan, parts.services
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @cached_property
+    def _usage(self) -> CallerUsage:
+        plan, services = self._parts.plan, self._parts.services
         rules = (rule for route in plan.routes for rule in route.guards.rules)
-        limits = OwnLimits(rules, [*plan.config.models])
-        sums, currency = services.usage_sums, services.currency
-        return CallerUsage(limits, services.counters, sums, currency, services.clock)
+        return CallerUsage(
+            OwnLimits(rules, [*plan.config.models]),
+            services.counters,
+            services.usage_sums,
+            services.currency,
+            [tag.name for tag in plan.config.tags],
+            services.clock,
+        )
 
-    def usage(caller: Caller, days: int, of_team: bool) -> Mapping[str, Any]:
-        return caller_usage()(caller, days, of_team)
+    def sums(self, caller: Caller, query: UsageQuery, /) -> Mapping[str, Any]:
+        return self._usage.sums(caller, query)
 
-    return usage
+    def requests(self, caller: Caller, after: str, limit: int, /) -> Mapping[str, Any]:
+        return self._usage.requests(caller, after, limit)

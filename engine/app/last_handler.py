@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import partial
 
 from engine.app.batch_stages import batch_route
-from engine.app.caller_usage import usage_of
+from engine.app.caller_usage import LazyUsage
 from engine.app.worker_parts import Parts
 from engine.config.model_operation import ModelOperation
 from engine.config.routes import WebSocket
@@ -49,7 +49,7 @@ def last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handl
             parts.services.clock,
             session_routes(parts.plan.routes, route.dialects[-1]),
             socket,
-            once("usage", (), partial(usage_of, parts)),
+            once("usage", (), partial(LazyUsage, parts)),
         )
         settings: Hashable = route.answer.name, names, variable, limits
         return once("answer", settings, partial(route.answer.handler, sources))

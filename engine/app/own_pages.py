@@ -4,16 +4,19 @@ the API or the telemetry listener serves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from engine import dialects
-from engine.config.telemetry import Telemetry
+from engine.config.telemetry import OPERATIONS
+from engine.console.operations.page import operations_pages
 from engine.edge.endpoint import Endpoints, Responder, answer_errors, discard_body
 from engine.edge.request_body import check_head
 from engine.edge.router import Application, application
 from engine.exchange.exchange import Handler, compose
 from engine.exchange.services import Services
-from engine.telemetry.health import Health
+from engine.plan.route import Plan
+from engine.telemetry.health import Health, for_operators, trust
 from engine.telemetry.health import pages as health_pages
 from engine.values.listen_address import ListenAddress
 
@@ -21,8 +24,9 @@ from engine.values.listen_address import ListenAddress
 class OwnPages:
     """The gateway's own pages in one worker."""
 
-    def __init__(self, telemetry: Telemetry, services: Services, endpoints: Endpoints) -> None:
-        self._telemetry = telemetry
+    def __init__(self, plan: Plan, services: Services, endpoints: Endpoints) -> None:
+        self._plan = plan
+        self._telemetry = plan.config.telemetry
         self._services = services
         self._endpoints = endpoints
 
@@ -43,13 +47,27 @@ class OwnPages:
         if not self._telemetry.address:
             return
         address = app.telemetry_address = ListenAddress.parse(self._telemetry.address)
-        handlers = self._operator_pages(unix_socket=bool(address.path))
+        handlers = dict(self._operator_pages(unix_socket=bool(address.path)))
+        listed = [*handlers]
+        if self._telemetry.operations:
+            handlers |= self._operations(unix_socket=bool(address.path))
+            listed.append(OPERATIONS)
         app.telemetry = application(
             self._endpoints,
             [answer_errors, check_head],
             pages={path: self.responder(handler) for path, handler in handlers.items()},
-            hint=f" This is telemetry.listen, which serves only {' and '.join(handlers)}.",
+            hint=f" This is telemetry.listen, which serves only {' and '.join(listed)}.",
         )
+
+    def _operations(self, *, unix_socket: bool) -> Mapping[str, Handler]:
+        """The page of operations with its files, for those who may read the metrics."""
+        is_trusted = trust(
+            self._telemetry.allow_ips, self._services.proxies, unix_socket=unix_socket
+        )
+        pages = operations_pages(lambda: self._report())
+        return {
+            path: for_operators(handler, is_trusted, "this page") for path, handler in pages.items()
+        }
 
     def _operator_pages(self, *, unix_socket: bool = False) -> Mapping[str, Handler]:
         telemetry, services = self._telemetry, self._services
@@ -62,3 +80,11 @@ class OwnPages:
             clock=services.clock,
             unix_socket=unix_socket,
         )
+
+    @cached_property
+    def _report(self) -> Callable[[], bytes]:
+        from engine.console.operations.report import (
+            OperationsReport,
+        )  # with the parser of metrics, which no other page needs
+
+        return OperationsReport(self._plan, self._services)

@@ -4,6 +4,7 @@ ledger's journal. It imports no database: the recorder does (`recorder.py`).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from engine.app.telemetry import WorkerTelemetry
@@ -13,7 +14,7 @@ from engine.callers.records import Records
 from engine.callers.tags import tag_reader
 from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
-from engine.plan.route import CannotConnect
+from engine.plan.route import CannotConnect, Plan
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.stores.ledger.metrics import ledger_collector
 from engine.stores.ledger_entry import cancelled_entries, entry_of
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
 
 
 def open_records(
-    config: Config, telemetry: WorkerTelemetry, records: Records, shipper: Shipper | None = None
+    plan: Plan, telemetry: WorkerTelemetry, records: Records, shipper: Shipper | None = None
 ) -> TokenCache:
     """The lookup of tokens; `telemetry` gets the ledger's observer. `shipper` is that of a process
     that uses the database itself. Raises CannotConnect."""
+    config = plan.config
     telemetry.closing.append(records.close)
-    telemetry.observers.append(_ledger(config, telemetry, shipper))
+    telemetry.observers.append(_ledger(config, telemetry, shipper, _without_entry(plan)))
     return _token_cache(config, records, telemetry)
 
 
@@ -47,7 +49,19 @@ def _token_cache(config: Config, records: Records, telemetry: WorkerTelemetry) -
     return cache
 
 
-def _ledger(config: Config, telemetry: WorkerTelemetry, shipper: Shipper | None) -> Observer:
+def _without_entry(plan: Plan) -> frozenset[str]:
+    """The operations whose requests have no entry in the ledger: what tells a caller of its usage
+    would else be usage."""
+    answers = ((route.operation.id, route.answer) for route in plan.routes)
+    return frozenset({"", *(name for name, answer in answers if answer and answer.is_free)})
+
+
+def _ledger(
+    config: Config,
+    telemetry: WorkerTelemetry,
+    shipper: Shipper | None,
+    without_entry: Collection[str],
+) -> Observer:
     """The observer that writes the ledger entries of each request to the journal."""
     try:
         journal = Journal(config.stores.journal)
@@ -64,7 +78,7 @@ def _ledger(config: Config, telemetry: WorkerTelemetry, shipper: Shipper | None)
     has_tags = bool(config.tags)
 
     def write_entries(exchange: Exchange) -> None:
-        if exchange.operation:
+        if exchange.operation not in without_entry:
             entry = entry_of(exchange, config.currency)
             journal.append(entry._replace(tags=tags(exchange)) if has_tags else entry)
             if exchange.record.attempt_count > 1:

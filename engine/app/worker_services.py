@@ -22,6 +22,7 @@ from engine.exchange.services import (
     BatchStore,
     ClientSecretKeys,
     Lookup,
+    RecordedTokens,
     ResponseStore,
     Services,
     SignedTokens,
@@ -82,9 +83,10 @@ def services_of(
     responses: ResponseStore | None = None
     batches: BatchStore | None = None
     usage_sums: UsageSums | None = None
+    recorded_tokens: RecordedTokens | None = None
     if config.stores.records is not None:
-        cache, responses, batches, usage_sums = _open_records(
-            config, config.stores.records, telemetry, recorder
+        cache, responses, batches, usage_sums, recorded_tokens = _open_records(
+            plan, config.stores.records, telemetry, recorder
         )
         tokens = cache
     begin: Observer | None = None
@@ -111,6 +113,7 @@ def services_of(
         responses=responses,
         batches=batches,
         usage_sums=usage_sums,
+        recorded_tokens=recorded_tokens,
         counters=counters,
         warn=_warn(config, counters, telemetry, recorder),
         allow_uncounted=config.stores.on_store_failure == "allow",
@@ -160,8 +163,8 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
 
 
 def _open_records(
-    config: Config, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
-) -> tuple[TokenCache, ResponseStore, BatchStore, UsageSums]:
+    plan: Plan, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
+) -> tuple[TokenCache, ResponseStore, BatchStore, UsageSums, RecordedTokens]:
     """The lookup of tokens, stored responses, batches, sums; `telemetry` gets the ledger. Without a
     recorder, as in a trial and under another server, this process uses the database itself."""
     from engine.app import records
@@ -170,14 +173,14 @@ def _open_records(
         from engine.callers.records import RemoteRecords
 
         remote = RemoteRecords(recorder)
-        cache = records.open_records(config, telemetry, remote)
-        return cache, remote.responses, remote.batches, remote.sums
+        cache = records.open_records(plan, telemetry, remote)
+        return cache, remote.responses, remote.batches, remote.sums, remote.tokens
     from engine.app import database
 
-    shipper = database.open_shipper(config, url, telemetry) if telemetry.background else None
-    local = database.DatabaseRecords(config, url)
-    cache = records.open_records(config, telemetry, local, shipper)
-    return cache, local.responses, local.batches, local.sums
+    shipper = database.open_shipper(plan.config, url, telemetry) if telemetry.background else None
+    local = database.DatabaseRecords(plan.config, url)
+    cache = records.open_records(plan, telemetry, local, shipper)
+    return cache, local.responses, local.batches, local.sums, local.tokens
 
 
 def _of_issuers(plan: Plan) -> tuple[SignedTokens | None, SignIn | None]:

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cachetools import TTLCache
 
+from engine.callers.caller_ledger import CallerLedger
 from engine.callers.limit_event import limit_fields
 from engine.callers.own_limits import OwnLimits
 from engine.exchange.services import UsageSums
-from engine.stores.database.failures import DatabaseError
 from engine.values.caller import Caller
 from engine.values.counters import Counters, CountersAway
 from engine.values.errors import GatewayError
-from engine.values.units import format_nano
+from engine.values.usage_query import TAG, UsageQuery
 
-DAY = 86_400
-_SUMS_SECONDS, _ANSWER_SECONDS = 5.0, 1.0
+_DAY = 86_400
+_STATES_SECONDS = 1.0
 _CACHE_SIZE = 1_000
 
 
 class CallerUsage:
     """The usage of callers: their `limits` in the `counters`, None without any, and their `sums`,
-    None without records. `clock` gives Unix seconds. Sums are read again after five seconds, limits
-    after one: no limit bounds these requests."""
+    None without records. `tags` are the names of the config's tags. `clock` gives Unix seconds.
+    Limits are read again after one second: no limit bounds these requests."""
 
     def __init__(
         self,
@@ -33,41 +33,53 @@ class CallerUsage:
         counters: Counters | None,
         sums: UsageSums | None,
         currency: str,
+        tags: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._limits = limits
         self._counters = counters
-        self._sums = sums
+        self._ledger = None if sums is None else CallerLedger(sums)
         self._currency = currency
+        self._tags = tags
         self._clock = clock
-        self._sums_cache: TTLCache[tuple[str, str, int], dict[str, Any]] = TTLCache(
-            _CACHE_SIZE, _SUMS_SECONDS
-        )
-        self._answers: TTLCache[tuple[str, str, int, bool], dict[str, Any]] = TTLCache(
-            _CACHE_SIZE, _ANSWER_SECONDS
+        self._cache: TTLCache[tuple[str, str], list[dict[str, Any]]] = TTLCache(
+            _CACHE_SIZE, _STATES_SECONDS
         )
 
-    def __call__(self, caller: Caller, days: int, of_team: bool, /) -> dict[str, Any]:
-        """The limits of a caller and the sums of so many days, today included, its own or those of
-        its team. Raises GatewayError: 400 for the team of a caller without one, 503 while the
-        counters or the records cannot be asked."""
-        if of_team and not caller.team:
+    def sums(self, caller: Caller, query: UsageQuery, /) -> dict[str, Any]:
+        """The limits of a caller and the sums of a query. Raises GatewayError: 400 for the team of
+        a caller without one and for a tag that the config does not have, 503 while the counters or
+        the records cannot be asked."""
+        if query.of_team and not caller.team:
             message = "This token belongs to no team: leave out 'of'."
             raise GatewayError(400, "team_missing", message, param="of", retry=False)
-        key = caller.name, caller.team, days, of_team
-        if (answer := self._answers.get(key)) is None:
-            answer = self._answers[key] = self._answer(caller, days, of_team=of_team)
-        return answer
-
-    def _answer(self, caller: Caller, days: int, *, of_team: bool) -> dict[str, Any]:
+        name = query.by.removeprefix(TAG)
+        if query.by.startswith(TAG) and name not in self._tags:
+            names = ", ".join(self._tags) or "none here"
+            message = f"Invalid value for 'by': there is no tag of that name (tags: {names})."
+            raise GatewayError(400, "invalid_value", message, param="by", retry=False)
+        key = caller.name, caller.team
+        if (states := self._cache.get(key)) is None:
+            states = self._cache[key] = self._states(caller)
         return {
             "object": "usage",
             "caller": caller.name,
             "team": caller.team or None,
             "currency": self._currency,
-            "limits": self._states(caller),
-            "usage": self._usage(caller, days, of_team=of_team),
+            "tags": [*self._tags],
+            "limits": states,
+            "usage": self._usage(caller, query),
         }
+
+    def requests(self, caller: Caller, after: str, limit: int, /) -> dict[str, Any]:
+        """The last requests of a caller, those after the one with that id, and whether there may be
+        more. Raises GatewayError: 400 if the caller has none of that id, 503 while the records
+        cannot be asked, or without any."""
+        if self._ledger is None:
+            message = "This gateway keeps no ledger of requests."
+            raise GatewayError(503, "store_unavailable", message, retry=False)
+        rows = self._ledger.requests(caller.name, after, limit)
+        return {"object": "list", "data": rows, "has_more": len(rows) == limit}
 
     def _states(self, caller: Caller) -> list[dict[str, Any]]:
         """Each limit with what is used of it. To take nothing is to look."""
@@ -87,28 +99,27 @@ class CallerUsage:
                 rows.append(limit_fields(rule, sharer, used, reset, self._currency, now))
         return rows
 
-    def _usage(self, caller: Caller, days: int, *, of_team: bool) -> dict[str, Any] | None:
-        """The sums of the last days, None without records."""
-        if self._sums is None:
+    def _usage(self, caller: Caller, query: UsageQuery) -> dict[str, Any] | None:
+        """The sums of a query, None without records."""
+        if self._ledger is None:
             return None
-        now = self._clock()
-        since = (int(now) // DAY - days + 1) * DAY
-        token, team = ("", caller.team) if of_team else (caller.name, "")
-        sums = self._sums_cache.get((token, team, since))
-        if sums is None:
-            try:
-                sums = self._sums.sums(token, team, float(since), now)
-            except DatabaseError as error:
-                message = "The ledger cannot be read right now. Try again in a moment."
-                raise GatewayError(503, "store_unavailable", message) from error
-            self._sums_cache[token, team, since] = sums
-        return {
-            "of": {"team": team} if of_team else {"token": token},
-            "since": time.strftime("%Y-%m-%d", time.gmtime(since)),
-            **{name: [_priced(row) for row in rows] for name, rows in sums.items()},
+        team = caller.team if query.of_team else ""
+        usage: dict[str, Any] = {
+            "of": {"team": team} if team else {"token": caller.name},
+            "from": _day(query.first),
+            "to": _day(query.last),
         }
+        if query.by:
+            return {
+                **usage,
+                "by": query.by,
+                "rows": self._ledger.rows(caller.name, team, query.by, query),
+            }
+        for by in ("day", "model"):
+            usage[f"{by}s"] = self._ledger.rows(caller.name, team, by, query)
+        return usage
 
 
-def _priced(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with its costs as decimal texts by currency."""
-    return {**row, "cost": {currency: format_nano(n) for currency, n in row["cost"].items()}}
+def _day(day: int) -> str:
+    """The date of a day in UTC, which is given in days since 1970."""
+    return time.strftime("%Y-%m-%d", time.gmtime(day * _DAY))

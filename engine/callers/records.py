@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from engine.callers.batch_lookup import Batches
 from engine.callers.time_limit import within
-from engine.exchange.services import BatchStore, ResponseStore, UsageSums
+from engine.exchange.services import BatchStore, RecordedTokens, ResponseStore, UsageSums
 from engine.process.channel import Channel, Stream
 from engine.process.messages import receive_message, send_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError
@@ -38,7 +38,10 @@ PING_MARGIN = 0.5
 _PING: tuple[str, ...] = ()
 """The question whether the database answers; any other consists of digests, or of the name of a
 store, that of its method, and arguments."""
-_STORES = {"responses": LOOKUP_SECONDS, "batches": LOOKUP_SECONDS, "sums": SUMS_SECONDS}
+_STORES = {
+    **dict.fromkeys(("responses", "batches"), LOOKUP_SECONDS),
+    **dict.fromkeys(("sums", "tokens"), SUMS_SECONDS),
+}
 """The stores with the timeouts of their queries, in seconds."""
 
 
@@ -52,6 +55,8 @@ class Records(Protocol):
     def batches(self) -> BatchStore: ...
     @property
     def sums(self) -> UsageSums: ...
+    @property
+    def tokens(self) -> RecordedTokens: ...
     def look_up(self, digests: Sequence[str]) -> Callers: ...
     def ping(self) -> str: ...
     def close(self) -> None: ...
@@ -75,6 +80,10 @@ class RemoteRecords:
     @property
     def sums(self) -> UsageSums:
         return _RemoteSums(lambda *words: self._ask(("sums", *words)))
+
+    @property
+    def tokens(self) -> RecordedTokens:
+        return _RemoteTokens(lambda *words: self._ask(("tokens", *words)))
 
     def look_up(self, digests: Sequence[str]) -> Callers:
         """Wait for the recorder's answer. Raises DatabaseError."""
@@ -167,9 +176,26 @@ class _RemoteSums:
     def __init__(self, ask: Callable[..., Any]) -> None:
         self._ask = ask
 
-    def sums(self, token: str, team: str, since: float, until: float) -> dict[str, Any]:
-        sums: dict[str, Any] = self._ask("sums", token, team, since, until)
+    def sums(
+        self, by: str, token: str, team: str, since: float, until: float
+    ) -> list[dict[str, Any]]:
+        sums: list[dict[str, Any]] = self._ask("sums", by, token, team, since, until)
         return sums
+
+    def requests(self, token: str, after: str, limit: int) -> list[dict[str, Any]] | None:
+        requests: list[dict[str, Any]] | None = self._ask("requests", token, after, limit)
+        return requests
+
+
+class _RemoteTokens:
+    """The tokens of the database as a worker reaches them."""
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def first_to_expire(self, limit: int) -> Sequence[Caller]:
+        callers: Sequence[Caller] = self._ask("first_to_expire", limit)
+        return callers
 
 
 class RecordService:

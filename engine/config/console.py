@@ -14,30 +14,53 @@ FILES_PATH = "/console/page/"
 
 @dataclass(frozen=True, slots=True)
 class ConsolePage:
-    """A page: its title in messages, its path, the paths of its data, and the key of `console:`
-    that switches it on."""
+    """A page: its title in messages, its label in links ("" for none), its path, the paths of its
+    data, and the key of `console:` that switches it on."""
 
     title: str
+    label: str
     path: str
     key: str
     data: tuple[str, ...] = ()
 
 
-HOME = ConsolePage("home page", "/", "enabled", data=("/console/status.json",))
+HOME = ConsolePage("home page", "Home", "/", "enabled", ("/console/status.json",))
 PLAYGROUND = ConsolePage(
-    "playground", "/console/playground", "playground", data=("/console/models.json",)
+    title="playground",
+    label="Playground",
+    path="/console/playground",
+    key="playground",
+    data=("/console/models.json",),
 )
-TOOLS = ConsolePage("page of tools", "/console/tools", "tools", data=("/console/tools.json",))
-REFERENCE = ConsolePage("reference", "/docs", "docs", data=("/openapi.json",))
+TOOLS = ConsolePage(
+    title="page of tools",
+    label="Tools",
+    path="/console/tools",
+    key="tools",
+    data=("/console/tools.json",),
+)
+USAGE = ConsolePage(
+    title="page of usage",
+    label="Usage",
+    path="/console/usage",
+    key="usage",
+    data=("/console/usage.json",),
+)
+REFERENCE = ConsolePage("reference", "Reference", "/docs", "docs", ("/openapi.json",))
 CALLBACK_PATH = "/console/sign-in/callback"
 """Where the provider sends people back to."""
 SIGN_IN = ConsolePage(
-    "sign-in", "/console/sign-in", "sign_in", data=(CALLBACK_PATH, "/console/session")
+    title="sign-in",
+    label="",
+    path="/console/sign-in",
+    key="sign_in",
+    data=(CALLBACK_PATH, "/console/session"),
 )
 SIGN_OUT_PATH = "/console/sign-out"
 """The path to which a page posts to end the session."""
-PAGES = (HOME, PLAYGROUND, TOOLS, REFERENCE, SIGN_IN)
-"""Every page. `engine/console/pages.py` serves them; no document may use their paths."""
+PAGES = (HOME, PLAYGROUND, TOOLS, USAGE, REFERENCE, SIGN_IN)
+"""Every page, in the order of links. `engine/console/pages.py` serves them; no document may use
+their paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +71,7 @@ class Console:
     enabled: bool = default("console.enabled")
     playground: bool = default("console.playground")
     tools: bool = default("console.tools")
+    usage: bool = default("console.usage")
     docs: bool = default("console.docs")
     sign_in: SignInConfig | None = None
 

@@ -22,6 +22,10 @@ READY = "/readyz"
 PAGES = (ALIVE, READY)
 """The paths of liveness and readiness."""
 
+OPERATIONS, OPERATIONS_DATA = "/operations", "/operations.json"
+"""The page of operations and its data, on the listener for telemetry; below it are its files."""
+_TAKEN = (*PAGES, OPERATIONS, OPERATIONS_DATA)
+
 OFF, PUBLIC = "off", "public"
 """Values of `telemetry.listen` instead of an address: not served, or served on server.listen."""
 
@@ -78,7 +82,8 @@ class MetricsExport:
 @dataclass(frozen=True, slots=True)
 class Telemetry:
     """`metrics` is the path of the metrics, "" for none; clients in `allow_ips` may read them and
-    the details of health. `series` bounds how many a worker has.
+    the details of health, and see the page of operations, if that is switched on. `series` bounds
+    how many a worker has.
 
     `listen` is the address of the listener for metrics and readiness, or OFF or PUBLIC.
     """
@@ -87,6 +92,7 @@ class Telemetry:
     log: Log = field(default_factory=Log)
     metrics: str = _METRICS
     series: int = default("telemetry.series")
+    operations: bool = default("telemetry.operations")
     listen: str = default("telemetry.listen")
     allow_ips: tuple[Network, ...] = networks(default("telemetry.allow_ips"))
     traces: Traces | None = None
@@ -111,7 +117,7 @@ def read_telemetry(
     """`telemetry:`, its paths made absolute from the config's folder."""
     values = keys.fill(section, "telemetry")
     metrics = values["metrics"]
-    if metrics in PAGES:
+    if metrics in _TAKEN or str(metrics).startswith(f"{OPERATIONS}/"):
         message = f"{metrics} is a page of the gateway; the metrics need another path"
         findings.error(source, ("telemetry", "metrics"), "MW104", message)
     allow_ips = read_networks(values["allow_ips"], ("telemetry", "allow_ips"), source, findings)
@@ -120,6 +126,7 @@ def read_telemetry(
         log=Log(**values.get("log", {})),
         metrics=metrics if isinstance(metrics, str) else _METRICS if metrics else "",
         series=values["series"],
+        operations=values["operations"],
         listen=values["listen"],
         allow_ips=allow_ips,
         traces=_traces(values["traces"], source, findings) if "traces" in values else None,

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
+from typing import NamedTuple
 
 from engine.config import agents
 from engine.config.agents import Agent, export_lines
 from engine.console.chat_formats import RoutedFormat
 
 
+class AgentSettings(NamedTuple):
+    """What one agent or SDK needs: the text of its files and variables, and notes for its user."""
+
+    title: str
+    text: str
+    notes: tuple[str, ...]
+
+
 def agent_cards(formats: Sequence[RoutedFormat], base: str, models: Mapping[str, str]) -> str:
-    """The settings of each agent and SDK whose format is routed, as HTML; `models` has a model for
-    each format by its name. An address or a model that no file can have is left out."""
-    return "".join(map(_card, _agents(formats, base, models)))
+    """The settings of each agent and SDK as HTML, see `settings_of`."""
+    return "".join(map(_card, settings_of(formats, base, models)))
+
+
+def settings_of(
+    formats: Sequence[RoutedFormat], base: str, models: Mapping[str, str]
+) -> list[AgentSettings]:
+    """The settings of each agent and SDK whose format is routed; `models` has a model for each
+    format by its name. An address or a model that no file can have is left out."""
+    return [_settings(agent) for agent in _agents(formats, base, models)]
 
 
 def _agents(formats: Collection[RoutedFormat], base: str, models: Mapping[str, str]) -> list[Agent]:
@@ -30,14 +46,18 @@ def _agents(formats: Collection[RoutedFormat], base: str, models: Mapping[str, s
     return sorted(filled_in, key=lambda agent: (not agent.start, agent.title.lower()))
 
 
-def _card(agent: Agent) -> str:
+def _settings(agent: Agent) -> AgentSettings:
     files = "".join(f"# {file.path}\n{file.text}\n" for file in agent.files)
     text = f"{files}{export_lines(agent.variables)}{agent.start}".rstrip()
-    title = escape(agent.title)
-    notes = "".join(f'<p class="muted note">{escape(note)}</p>' for note in agent.notes)
+    return AgentSettings(agent.title, text, tuple(agent.notes))
+
+
+def _card(settings: AgentSettings) -> str:
+    title = escape(settings.title)
+    notes = "".join(f'<p class="muted note">{escape(note)}</p>' for note in settings.notes)
     return f"""<details class="card agent">
 <summary>{title}</summary>
 <div class="settings"><pre tabindex="0" role="region" aria-label="Settings of {title}"><code>\
-{escape(text)}</code></pre></div>
+{escape(settings.text)}</code></pre></div>
 {notes}</details>
 """

@@ -7,11 +7,13 @@ from functools import lru_cache
 from html import escape
 
 from engine import dialects
+from engine.config.console import HOME
 from engine.console.agent_settings import agent_cards
 from engine.console.asset import Asset, respond
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import snippets
 from engine.console.model_table import model_table
+from engine.console.navigation import header
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan
@@ -68,7 +70,7 @@ def _page(plan: Plan, base: str, formats: Sequence[RoutedFormat], entries: list[
     no_formats = "<p>No chat format is routed here. The reference lists the operations.</p>"
     return f"""{_HEAD}<body>
 <a class="skip" href="#main">Skip to content</a>
-{_header(plan)}
+{header(plan, HOME)}
 <main id="main">
 <section class="hero">
 <h1>One address, every model</h1>
@@ -93,21 +95,6 @@ API key.</p>
 </body>
 </html>
 """
-
-
-def _header(plan: Plan) -> str:
-    links = ['<a href="./" aria-current="page">Home</a>']
-    if plan.config.console.playground:
-        links.append('<a href="console/playground">Playground</a>')
-    if plan.config.console.tools and plan.config.mcp:
-        links.append('<a href="console/tools">Tools</a>')
-    if plan.config.console.docs:
-        links.append('<a href="docs">Reference</a>')
-    return f"""<header class="bar">
-<a class="brand" href="./"><img src="console/page/mark.svg" alt="" width="24" height="24">
-<span>Modelway</span></a>
-<nav aria-label="Pages">{"".join(links)}</nav>
-</header>"""
 
 
 def _buttons(plan: Plan) -> str:

@@ -6,6 +6,7 @@ To add a page: put its HTML, CSS and JavaScript into `page/`, its title and path
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,20 +21,24 @@ from engine.config.console import (
     SIGN_IN,
     SIGN_OUT_PATH,
     TOOLS,
+    USAGE,
     ConsolePage,
 )
 from engine.console import sign_in
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
 from engine.console.model_status import model_status
+from engine.console.navigation import HEADER, header, is_served
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
 from engine.console.tools_api import servers
+from engine.console.usage_api import access
 from engine.exchange.exchange import Handler
 from engine.exchange.services import Services
 from engine.plan.route import Plan
 
 FILES = Path(__file__).resolve().parent / "page"
+_SIGN_IN_MARK = re.compile(rb'<meta name="sign-in" content="[a-z/]+">\n')
 _SHARED_FILES = tuple(
     FILES / name for name in ("style.css", "theme.js", "session.js", "token.js", "mark.svg")
 )
@@ -54,16 +59,14 @@ class PathHandler(NamedTuple):
 class PageContent:
     """The content of a page: the file `html`, or what the handler of `build` returns.
 
-    `files` are loaded by the page. `data` builds a handler for each of its paths of data. `links`
-    are removed from the HTML of the other pages while this page is switched off. `methods` are
-    those of its paths, and `posts` has the handlers of POST by path.
+    `files` are loaded by the page. `data` builds a handler for each of its paths of data. `methods`
+    are those of its paths, and `posts` has the handlers of POST by path.
     """
 
     html: str = ""
     build: Build | None = None
     files: tuple[Path, ...] = ()
     data: tuple[Build, ...] = ()
-    links: tuple[bytes, ...] = ()
     methods: tuple[str, ...] = _READ
     posts: Mapping[str, Build] = field(default_factory=dict)
 
@@ -78,10 +81,6 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
         html="playground.html",
         files=(FILES / "playground.css", *sorted((FILES / "playground").glob("*.js"))),
         data=(listing,),
-        links=(
-            b'<a href="console/playground">Playground</a>',
-            b'<a href="playground">Playground</a>',
-        ),
     ),
     TOOLS: PageContent(
         html="tools.html",
@@ -91,7 +90,16 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
             *(FILES / "playground" / f"{name}.js" for name in ("call", "dom", "problem", "sse")),
         ),
         data=(servers,),
-        links=(b'<a href="console/tools">Tools</a>', b'<a href="tools">Tools</a>'),
+    ),
+    USAGE: PageContent(
+        html="usage.html",
+        files=(
+            *(FILES / name for name in ("data.css", "usage.css")),
+            *sorted((FILES / "data").glob("*.js")),
+            *sorted((FILES / "usage").glob("*.js")),
+            *(FILES / "playground" / f"{name}.js" for name in ("call", "dom", "problem", "sse")),
+        ),
+        data=(access,),
     ),
     REFERENCE: PageContent(
         html="docs.html",
@@ -100,15 +108,10 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
             *(SWAGGER_UI / name for name in ("swagger-ui.css", "swagger-ui-bundle.js")),
         ),
         data=(lambda plan, services: document(plan),),
-        links=(b'<a href="../docs">Reference</a>',),
     ),
     SIGN_IN: PageContent(
         build=sign_in.begin,
         data=(sign_in.finish, sign_in.session),
-        links=(
-            b'<meta name="sign-in" content="console/session">\n',
-            b'<meta name="sign-in" content="session">\n',
-        ),
         methods=("GET",),  # what begins and ends a sign-in is no HEAD
         posts={SIGN_OUT_PATH: sign_in.sign_out},
     ),
@@ -118,7 +121,6 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
 def pages(plan: Plan, services: Services) -> list[PathHandler]:
     """The paths of the console with their handlers."""
     enabled = [page for page in PAGES if is_served(page, plan)]
-    dead_links = [link for page in PAGES if page not in enabled for link in CONTENTS[page].links]
     handlers: list[PathHandler] = []
     files = set(_SHARED_FILES) if enabled else set()
     for page in enabled:
@@ -126,7 +128,7 @@ def pages(plan: Plan, services: Services) -> list[PathHandler]:
         if content.build is not None:
             handler = content.build(plan, services)
         else:
-            handler = fixed(_without(dead_links, FILES / content.html))
+            handler = fixed(_with_header(plan, page))
         handlers.append(PathHandler(page.path, handler, content.methods))
         for path, build_data in zip(page.data, content.data, strict=True):
             handlers.append(PathHandler(path, build_data(plan, services), content.methods))
@@ -136,17 +138,13 @@ def pages(plan: Plan, services: Services) -> list[PathHandler]:
     return handlers + [PathHandler(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
 
 
-def is_served(page: ConsolePage, plan: Plan) -> bool:
-    """Whether a page is switched on, and has something to show."""
-    return plan.config.console.serves(page) and (page is not TOOLS or bool(plan.config.mcp))
-
-
-def _without(links: list[bytes], html: Path) -> Asset:
-    """An HTML file without these links."""
-    asset = read(html)
-    content = asset.content
-    for link in links:
-        content = content.replace(link, b"")
+def _with_header(plan: Plan, page: ConsolePage) -> Asset:
+    """The HTML file of a page with the header of all pages, and without the mark of the sign-in
+    where there is none."""
+    asset = read(FILES / CONTENTS[page].html)
+    content = asset.content.replace(HEADER, header(plan, page).encode())
+    if not is_served(SIGN_IN, plan):
+        content = _SIGN_IN_MARK.sub(b"", content)
     return Asset(content, asset.media_type)
 
 

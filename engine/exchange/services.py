@@ -103,8 +103,23 @@ class BatchStore(Protocol):
 class UsageSums(Protocol):
     """The sums of the ledger (`stores.database.caller_sums`, in the recorder)."""
 
-    def sums(self, token: str, team: str, since: float, until: float, /) -> dict[str, Any]:
-        """`days` and `models` of a token or a team. Raises DatabaseError."""
+    def sums(
+        self, by: str, token: str, team: str, since: float, until: float, /
+    ) -> list[dict[str, Any]]:
+        """The rows of a token or a team, one for each value of `by`. Raises DatabaseError."""
+        ...
+
+    def requests(self, token: str, after: str, limit: int, /) -> list[dict[str, Any]] | None:
+        """The last requests of a token, those after the one of that id; None if the token has none
+        of that id. Raises DatabaseError."""
+        ...
+
+
+class RecordedTokens(Protocol):
+    """The tokens in the database (`stores.database.tokens.TokenList`, in the recorder)."""
+
+    def first_to_expire(self, limit: int, /) -> Sequence[Caller]:
+        """The callers of so many valid tokens, those that expire first. Raises DatabaseError."""
         ...
 
 
@@ -210,8 +225,8 @@ class Services:
     and opens client secrets, None without keys. `guard_calls` asks the
     webhooks of guards.
 
-    `responses` keeps stored responses, `batches` what is known of batches, and `usage_sums` reads
-    the ledger, None without a database.
+    `responses` keeps stored responses, `batches` what is known of batches, `usage_sums` reads
+    the ledger, and `recorded_tokens` lists the tokens of the database, None without one.
 
     `token_validity` says which tokens of open requests are no longer valid; None if those requests
     go on.
@@ -235,6 +250,7 @@ class Services:
     responses: ResponseStore | None = None
     batches: BatchStore | None = None
     usage_sums: UsageSums | None = None
+    recorded_tokens: RecordedTokens | None = None
     counters: Counters | None = None
     warn: Warn = field(default=lambda warning: None)
     allow_uncounted: bool = True

@@ -140,12 +140,7 @@ def pages(
     `unix_socket`, so do callers without an address: those of the pages' own Unix socket.
     """
 
-    def is_trusted(exchange: Exchange) -> bool:
-        # A proxied request is external unless its proxy is trusted.
-        if not proxies and any(header in exchange.environ for header in _FORWARDED):
-            return False
-        address = caller_address(exchange.environ, proxies)
-        return within(address, allowed) or (unix_socket and not address)
+    is_trusted = trust(allowed, proxies, unix_socket=unix_socket)
 
     def liveness(exchange: Exchange) -> Response:
         return Response(200, list(_TEXT), b"ok\n")
@@ -161,15 +156,39 @@ def pages(
 
     handlers: dict[str, Handler] = {"/healthz": liveness, "/readyz": readiness}
     if page is not None and metrics:
-        handlers[metrics] = _metrics_page(page, is_trusted)
+        handlers[metrics] = for_operators(_metrics_page(page), is_trusted, "the metrics")
     return handlers
 
 
-def _metrics_page(page: Callable[[], bytes], is_trusted: Callable[[Exchange], bool]) -> Handler:
+def trust(
+    allowed: tuple[Network, ...], proxies: tuple[Network, ...], *, unix_socket: bool
+) -> Callable[[Exchange], bool]:
+    """Whether a request is an operator's: its address is in `allowed` or, with `unix_socket`, it
+    has none."""
+
+    def is_trusted(exchange: Exchange) -> bool:
+        # A proxied request is external unless its proxy is trusted.
+        if not proxies and any(header in exchange.environ for header in _FORWARDED):
+            return False
+        address = caller_address(exchange.environ, proxies)
+        return within(address, allowed) or (unix_socket and not address)
+
+    return is_trusted
+
+
+def for_operators(
+    handler: Handler, is_trusted: Callable[[Exchange], bool], subject: str
+) -> Handler:
+    """A handler that answers operators only, and others with 403; `subject` is what it shows."""
+
     def handle(exchange: Exchange) -> Response:
         if not is_trusted(exchange):
-            message = "Only the addresses in telemetry.allow_ips may read the metrics."
+            message = f"Only the addresses in telemetry.allow_ips may read {subject}."
             raise GatewayError(403, "address_not_allowed", message)
-        return Response(200, list(_PROMETHEUS), page())
+        return handler(exchange)
 
     return handle
+
+
+def _metrics_page(page: Callable[[], bytes]) -> Handler:
+    return lambda exchange: Response(200, list(_PROMETHEUS), page())

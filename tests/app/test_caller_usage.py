@@ -2,9 +2,10 @@
 
 from types import SimpleNamespace
 
-from engine.app.caller_usage import usage_of
+from engine.app.caller_usage import LazyUsage
 from engine.exchange.services import Services
 from engine.values.caller import Caller
+from engine.values.usage_query import UsageQuery
 
 
 def test_it_is_made_once():
@@ -16,10 +17,10 @@ def test_it_is_made_once():
             asked.append("routes")
             return []
 
-        config = SimpleNamespace(models={})
+        config = SimpleNamespace(models={}, tags=())
 
-    usage = usage_of(SimpleNamespace(plan=Plan(), services=Services(currency="EUR")))
+    usage = LazyUsage(SimpleNamespace(plan=Plan(), services=Services(currency="EUR")))
     assert asked == []
     for name in ("ann", "ben"):
-        assert usage(Caller(name), 1, False)["currency"] == "EUR"
+        assert usage.sums(Caller(name), UsageQuery(1, 1))["currency"] == "EUR"
     assert asked == ["routes"]

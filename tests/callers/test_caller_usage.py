@@ -12,8 +12,10 @@ from engine.values.counters import CountersAway, TakeResult
 from engine.values.errors import GatewayError
 from engine.values.quota import Quota, QuotaRule
 from engine.values.sharing import shared_by
+from engine.values.usage_query import UsageQuery
 
 NOW = 1_800_000_000.0
+TODAY = int(NOW) // 86_400
 NANO = 10**9
 BUDGET = Quota("spend", 20 * NANO, 3600.0)
 ANN = Caller("ann", limits=(BUDGET,), team="search")
@@ -34,16 +36,20 @@ class Sums:
     def __init__(self, error=None):
         self.asked, self.error = [], error
 
-    def sums(self, token, team, since, until):
-        self.asked.append((token, team, since, until))
+    def sums(self, by, token, team, since, until):
+        self.asked.append((by, token, team, since, until))
         if self.error is not None:
             raise self.error
-        return {"days": [{"day": "2027-01-15", "cost": {"USD": NANO // 4}}], "models": []}
+        return [{by: "x", "cost": {"USD": NANO // 4}}]
+
+    def requests(self, token, after, limit):
+        return None if after == "other" else [{"id": "1", "time": NOW - 0.5, "cost": {}}] * limit
 
 
-def usage(counters=None, sums=None, rules=(), caller=ANN, days=1, of_team=False):
+def usage(counters=None, sums=None, rules=(), caller=ANN, by="", of_team=False):
     limits = OwnLimits(rules, ["one", "two"])
-    return CallerUsage(limits, counters, sums, "USD", lambda: NOW)(caller, days, of_team)
+    of = CallerUsage(limits, counters, sums, "USD", ["customer"], lambda: NOW)
+    return of.sums(caller, UsageQuery(TODAY - 1, TODAY, by, of_team))
 
 
 def test_to_look_takes_nothing():
@@ -68,26 +74,48 @@ def test_without_counters_and_records_there_is_nothing_to_say():
     assert (answer["limits"], answer["usage"]) == ([], None)
 
 
-def test_days_are_those_of_utc_today_included():
+def test_sums_are_by_day_and_model_in_whole_days():
     sums = Sums()
-    answer = usage(sums=sums, days=2)
-    assert sums.asked == [("ann", "", 1_799_884_800.0, NOW)]
-    assert answer["usage"]["since"] == "2027-01-14"
-    assert answer["usage"]["days"] == [{"day": "2027-01-15", "cost": {"USD": "0.25"}}]
+    answer = usage(sums=sums)["usage"]
+    day = ("ann", "", (TODAY - 1) * 86_400.0, (TODAY + 1) * 86_400.0)
+    assert sums.asked == [("day", *day), ("model", *day)]
+    assert (answer["from"], answer["to"]) == ("2027-01-14", "2027-01-15")
+    assert answer["days"] == [{"day": "x", "cost": {"USD": "0.25"}}]
+    assert answer["models"] == [{"model": "x", "cost": {"USD": "0.25"}}]
+
+
+def test_one_grouping_alone():
+    sums = Sums()
+    answer = usage(sums=sums, by="tag:customer")["usage"]
+    assert [asked[0] for asked in sums.asked] == ["tag:customer"]
+    assert (answer["by"], len(answer["rows"]), "days" in answer) == ("tag:customer", 1, False)
 
 
 def test_the_sums_of_a_team_are_those_of_the_callers():
     sums = Sums()
     assert usage(sums=sums, of_team=True)["usage"]["of"] == {"team": "search"}
-    assert sums.asked[0][:2] == ("", "search")
+    assert {asked[1:3] for asked in sums.asked} == {("", "search")}
 
 
-def test_sums_are_not_read_again_at_once():
-    sums = Sums()
-    of = CallerUsage(OwnLimits([], []), None, sums, "USD", lambda: NOW)
-    for caller in (ANN, ANN, Caller("ben")):
-        of(caller, 1, False)
-    assert [token for token, *_ in sums.asked] == ["ann", "ben"]
+def test_requests_have_times_and_say_whether_there_are_more():
+    of = CallerUsage(OwnLimits([], []), None, Sums(), "USD", clock=lambda: NOW)
+    answer = of.requests(ANN, "", 2)
+    assert answer["data"][0]["time"] == "2027-01-15T07:59:59.500000Z"
+    assert (len(answer["data"]), answer["has_more"]) == (2, True)
+
+
+def test_without_records_there_are_no_requests():
+    of = CallerUsage(OwnLimits([], []), None, None, "USD")
+    with pytest.raises(GatewayError) as raised:
+        of.requests(ANN, "", 2)
+    assert raised.value.status == 503
+
+
+def test_an_id_that_the_token_does_not_have_is_invalid():
+    of = CallerUsage(OwnLimits([], []), None, Sums(), "USD")
+    with pytest.raises(GatewayError) as raised:
+        of.requests(ANN, "other", 2)
+    assert (raised.value.status, raised.value.code) == (400, "invalid_value")
 
 
 @pytest.mark.parametrize(
@@ -96,6 +124,7 @@ def test_sums_are_not_read_again_at_once():
         ({"counters": Counters(None)}, 503, "counters_unavailable"),
         ({"sums": Sums(DatabaseAway("away"))}, 503, "store_unavailable"),
         ({"caller": Caller("cid"), "of_team": True}, 400, "team_missing"),
+        ({"by": "tag:other"}, 400, "invalid_value"),
     ],
 )
 def test_what_cannot_be_answered(more, status, code):

@@ -41,10 +41,22 @@ class Responses:
 class Sums:
     """The sums of the ledger in the recorder."""
 
-    def sums(self, token: str, team: str, since: float, until: float) -> dict[str, object]:
+    def sums(
+        self, by: str, token: str, team: str, since: float, until: float
+    ) -> list[dict[str, object]]:
         if team == "away":
             raise DatabaseAway("no database")
-        return {"days": [token, team, since, until]}
+        return [{by: [token, team, since, until]}]
+
+    def requests(self, token: str, after: str, limit: int) -> list[dict[str, object]]:
+        return [{"id": [token, after, limit]}]
+
+
+class Tokens:
+    """The tokens in the recorder."""
+
+    def first_to_expire(self, limit: int) -> list[Caller]:
+        return [Caller(f"first of {limit}")]
 
 
 class Database:
@@ -54,6 +66,7 @@ class Database:
         self.queries: list[list[str]] = []
         self.responses = Responses()
         self.sums = Sums()
+        self.tokens = Tokens()
         self.error: Exception | None = None
         self.ping_error = ""
         self.before: Callable[[], object] = lambda: None
@@ -291,6 +304,11 @@ def test_stored_responses_are_kept_by_the_recorder(recorder: None, remote: Remot
 
 
 def test_sums_are_those_of_the_recorder(recorder: None, remote: RemoteRecords) -> None:
-    assert remote.sums.sums("ann", "", 1.0, 2.0) == {"days": ["ann", "", 1.0, 2.0]}
+    assert remote.sums.sums("day", "ann", "", 1.0, 2.0) == [{"day": ["ann", "", 1.0, 2.0]}]
+    assert remote.sums.requests("ann", "x", 5) == [{"id": ["ann", "x", 5]}]
     with pytest.raises(DatabaseAway, match="no database"):
-        remote.sums.sums("", "away", 1.0, 2.0)
+        remote.sums.sums("day", "", "away", 1.0, 2.0)
+
+
+def test_tokens_are_those_of_the_recorder(recorder: None, remote: RemoteRecords) -> None:
+    assert [caller.name for caller in remote.tokens.first_to_expire(5)] == ["first of 5"]

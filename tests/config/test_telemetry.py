@@ -78,6 +78,7 @@ def test_metrics_may_be_switched(metrics, path):
     ("section", "words"),
     [
         ("{metrics: /healthz}", "is a page of the gateway"),
+        ("{metrics: /operations.json}", "is a page of the gateway"),
         ("{allow_ips: [10.0.0.1/8]}", "write 10.0.0.0/8"),
         ("{access_log: {sample: 2}}", "1"),
         ("{access_log: {fields: [secret]}}", "one of time"),

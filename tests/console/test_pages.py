@@ -56,7 +56,9 @@ def test_every_file_that_a_page_loads_is_served(client):
 def test_every_module_that_a_module_imports_is_served(text):
     mcp = "mcp: {chats: {path: /mcp/chats, operations: [openai.createChatCompletion]}}"
     client = falcon.testing.TestClient(build(planned(f"{text}\n{mcp}\n")))
-    for file in FILES.rglob("*.js"):
+    for file in sorted(FILES.rglob("*.js")):
+        if file.parent.name == "operations":  # of the telemetry listener
+            continue
         for name in re.findall(r'(?:from|import\() ?"(\.\.?/[^"]+)"', file.read_text("utf-8")):
             path = (file.parent / name).resolve().relative_to(FILES)
             assert client.simulate_get(f"/console/page/{path}").status_code == 200, path

@@ -3,61 +3,43 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from engine.values.caller import digest
+from engine.stores.database.database import open_database
+from engine.stores.database.usage import UsageTable
+from engine.stores.ledger_entry import Entry
 from tests.support.paths import ROOT
-from tests.support.recording import answer, ask, recorder, request
-from tests.support.running import Running, gateway, modelway
-from tests.support.small import COMPLETION, chat, project
+from tests.support.recording import ask, request
+from tests.support.running import Running, modelway
+from tests.support.small import chat
+from tests.support.thorough import share
+from tests.support.usage_gateway import SECRETS, usage_gateway
 from tests.support.waiting import until
 
-SECRETS = {name: f"mw-{name}" + "0" * 61 for name in ("ann", "ben", "cid")}
-MORE = """
-prices: {one: {input: 1000, output: 1000}}  # a request costs 0.01
-teams:
-  company: {token_budget: 1000000/day}
-  search: {in: company, budget: 5 USD/month}
-tags:
-  customer: {header: x-customer, trusted: [ann]}
-  project: $request.body#/metadata/project
-stores: {records: "sqlite:///records.db"}
-"""
-POLICIES = (
-    "[rate_limit: {requests: 60, per: 1h, by: [token, model]}, "
-    "rate_limit: {requests: 9000, per: 1h, by: all}]"
-)
-TOKENS = f"""\
-  - {{name: ann, team: search, sha256: {digest(SECRETS["ann"])}, rate: 100/1h, concurrency: 5}}
-  - {{name: ben, team: search, sha256: {digest(SECRETS["ben"])}}}
-  - {{name: cid, sha256: {digest(SECRETS["cid"])}}}
-"""
+DOCUMENT = yaml.safe_load((Path(ROOT) / "openapi/modelway.yaml").read_text())
+VALIDATORS = {
+    path: Draft202012Validator(
+        {"$ref": f"#/components/schemas/{name}", "components": DOCUMENT["components"]}
+    )
+    for path, name in (("", "Usage"), ("/requests", "UsageRequests"))
+}
 
 
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("front")
-    with recorder() as upstream:
-        upstream.speak = answer(json.dumps(COMPLETION).encode())
-        text = project(folder, upstream.url, {"chat": POLICIES}, more=MORE, workers=1)
-        text = text.replace(
-            "\ntokens:\n",
-            f"\n  - {{operation: modelway.getUsage, answer: usage}}\ntokens:\n{TOKENS}",
-        )
-        text = text.replace(
-            "specs: {", f'specs: {{modelway: {{document: "{ROOT}/openapi/modelway.yaml"}}, '
-        )
-        with gateway(folder, text) as running:
-            for name, count in (("ann", 2), ("ben", 3), ("cid", 1)):
-                for _ in range(count):
-                    assert ask(running.port, chat("chat", token=SECRETS[name])).status == 200
-            until(lambda: _requests(running, "cid") == 1, "the rows of the ledger")
-            yield running
+    with usage_gateway(tmp_path_factory.mktemp("front")) as running:
+        for name, count in (("ann", 2), ("ben", 3), ("cid", 1)):
+            for _ in range(count):
+                assert ask(running.port, chat("chat", token=SECRETS[name])).status == 200
+        until(lambda: _requests(running, "cid") == 1, "the rows of the ledger")
+        yield running
 
 
 def _requests(running: Running, name: str) -> int:
@@ -65,13 +47,11 @@ def _requests(running: Running, name: str) -> int:
     return sum(model["requests"] for model in usage(running, name)["usage"]["models"])
 
 
-def usage(running: Running, name: str, query: str = "") -> dict:
-    response = ask(running.port, request(f"/v1/usage{query}", token=SECRETS[name]))
+def usage(running: Running, name: str, query: str = "", path: str = "") -> dict:
+    response = ask(running.port, request(f"/v1/usage{path}{query}", token=SECRETS[name]))
     assert response.status == 200, response.body
     assert response.value("cache-control") == "no-store"
-    document = yaml.safe_load((Path(ROOT) / "openapi/modelway.yaml").read_text())
-    schema = {"$ref": "#/components/schemas/Usage", "components": document["components"]}
-    Draft202012Validator(schema).validate(response.json())
+    VALIDATORS[path].validate(response.json())
     return response.json()
 
 
@@ -114,7 +94,12 @@ def test_sums_are_those_of_the_token_or_of_its_team(front: Running) -> None:
     ("query", "token", "status"),
     [
         ("?days=0", "ann", 400),
-        ("?days=9999", "ann", 400),
+        ("?days=93", "ann", 400),
+        ("?from=2020-01-01", "ann", 400),
+        ("?by=tag:other", "ann", 400),
+        ("/requests?limit=101", "ann", 400),
+        ("/requests?after=req_x", "ann", 400),
+        ("/requests", "", 401),
         ("?of=everybody", "ann", 400),
         ("?of=team", "cid", 400),
         ("", "", 401),
@@ -143,3 +128,71 @@ def test_tags_are_in_the_ledger(front: Running) -> None:
 
     until(lambda: rows("project").get("p-1") == 2, "the rows of the ledger")
     assert rows("customer")["acme"] == 1
+    (row,) = [row for row in usage(front, "ann", path="/requests")["data"] if row["tags"]]
+    assert row["tags"] == {"customer": "acme", "project": "p-1"}
+    assert (row["model"], row["status"], row["cost"]) == ("one", 200, {"USD": "0.01"})
+    until(lambda: _tagged(front, "ann") == {"acme": 1}, "the sums of tags")
+
+
+def _tagged(front: Running, name: str) -> dict[str, int]:
+    rows = usage(front, name, "?by=tag:customer")["usage"]["rows"]
+    return {row["value"]: row["requests"] for row in rows}
+
+
+TEAMS = {"ann": "search", "ben": "search", "cid": "", "dan": "ads", "eve": "company"}
+VALUES = [
+    *("ben", "search", "ads", "*", "%", "", "' OR '1'='1", "x'; DROP TABLE usage; --", "1 UNION"),
+    *("../ben", "ben%00", "null", "[]", "1e99", "9" * 400, "-1", "\u0661", "${jndi:x}"),
+]
+PARAMETERS = [
+    *("of", "by", "from", "to", "days", "limit", "after", "token", "team", "caller", "name"),
+    *("user", "of[]", "tag", "since", "until", "OF"),
+]
+FORMS = [
+    "",
+    *("of=team", "of=token&of=team", "by=day", "by=model", "by=tag:customer", "by=tag:project"),
+    *("of=team&by=day", "of=team&by=model", "of=team&by=tag:customer", "days=92", "limit=100"),
+    *("from=0001-01-01&to=9999-12-31", "to=9999-12-31", "after=req-of-ben", "after=req-of-dan"),
+]
+CROSSED = [f"{name}={quote(value)}" for name in PARAMETERS for value in VALUES]
+
+
+@pytest.fixture(scope="module")
+def marked(front: Running) -> set[str]:
+    """Rows of every token whose model and tags are its own; the names of all."""
+    database = open_database(f"sqlite:///{front.log.parent}/records.db")
+    now = time.time() - 60
+    UsageTable(database).insert(
+        [
+            Entry(
+                f"req-of-{name}", now, name, team=team, model_asked=f"model-of-{name}",
+                currency="USD", tags=f'{{"customer":"tag-of-{name}","project":"tag-of-{name}"}}',
+            )
+            for name, team in TEAMS.items()
+        ]
+    )  # fmt: skip
+    database.close()
+    return {f"{kind}-of-{name}" for kind in ("req", "model", "tag") for name in TEAMS}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_no_form_of_the_parameters_shows_anything_of_others(
+    front: Running, marked: set[str], name: str
+) -> None:
+    team = {each for each in TEAMS if TEAMS[each] == TEAMS[name] != ""}
+    seen: set[str] = set()
+    for path in VALIDATORS:
+        for form in (*FORMS, *share(CROSSED, list(SECRETS).index(name))):
+            sent = request(f"/v1/usage{path}?{form}", token=SECRETS[name])
+            response = ask(front.port, sent)
+            assert response.status in (200, 400), (path, form, response.body)
+            if response.status == 200:
+                VALIDATORS[path].validate(response.json())
+            text = response.body.decode()
+            shown = {mark for mark in marked if mark in text}
+            of_team = "of=team" in form and not path
+            allowed = team if of_team else {name}
+            assert {mark.rpartition("-")[2] for mark in shown} <= allowed, (path, form)
+            seen |= shown
+    assert {f"{kind}-of-{name}" for kind in ("req", "model", "tag")} <= seen
+    assert {f"model-of-{each}" for each in team} <= seen

@@ -7,8 +7,8 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from engine.cli.top.figures import Figures, figures_of
-from engine.cli.top.metrics import MetricsChange, Snapshot, parse_samples
+from engine.console.activity.figures import Figures, figures_of
+from engine.console.activity.metrics_change import MetricsChange, Snapshot, parse_samples
 from engine.telemetry.metrics import process, requests, usage
 from engine.telemetry.metrics.attempts import ATTEMPTS
 from engine.values.metric import Metric

@@ -10,12 +10,14 @@ from engine.stores.database.schema import metadata
 
 TABLES = {
     *("alembic_version", "schema_version", "tokens", "usage"),
-    *("ledger_totals", "ledger_models", "ledger_state", "stored_responses"),
-    *("batches", "batch_results"),
+    *("ledger_totals", "ledger_models", "ledger_state", "ledger_tags"),
+    *("batches", "batch_results", "stored_responses"),
 }
 """The tables of both; PostgreSQL has `ledger` and its months as well, SQLite `ledger_unsummed`."""
 _OF_ONE_KIND = re.compile(r"ledger(_\d{4}_\d\d|_unsummed)?")
-_ONLY_POSTGRESQL = {"ix_ledger_time", "uq_ledger_id_time", "uq_usage_id_time"}
+_ONLY_POSTGRESQL = {
+    *("ix_ledger_time", "ix_ledger_token_time", "uq_ledger_id_time", "uq_usage_id_time"),
+}
 
 
 def _is_compared(thing, name, kind, reflected, compare_to):

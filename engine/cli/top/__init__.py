@@ -1,7 +1,7 @@
 """`modelway top`: show the activity of a running gateway, live in a terminal.
 
-Read `metrics.py` first, which reads the gateway's `/metrics`; `figures` computes what is shown,
-`screen` draws it.
+Read `metrics.py` first, which reads the gateway's `/metrics`; `console/activity/` computes what is
+shown, `screen` draws it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,12 @@ from rich.live import Live
 from engine.cli.config_file import config_option, read_config
 from engine.cli.output_format import format_option
 from engine.cli.terminal import has_colour, is_terminal
-from engine.cli.top.figures import Figures, figures_of
-from engine.cli.top.metrics import (
-    MetricsChange,
-    MetricsSource,
-    MetricsUnavailable,
-    Snapshot,
-    metrics_url,
-)
+from engine.cli.top.metrics import MetricsSource, MetricsUnavailable, metrics_url
 from engine.cli.top.screen import open_keyboard, render
 from engine.config.config_files import ConfigFiles
 from engine.config.telemetry import OFF
+from engine.console.activity.figures import Figures, figures_of
+from engine.console.activity.metrics_change import MetricsChange, Snapshot
 from engine.source.problem import Findings
 
 _UNBOUNDED = 1_000_000

@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from engine.cli.top.figures import Activity, Figures, Quantiles, UpstreamActivity
+from engine.console.activity.figures import Activity, Figures, Quantiles, UpstreamActivity
 from engine.source.excerpt import printable
 from engine.values.units import format_amount, format_number, format_percent, format_seconds
 

@@ -23,7 +23,6 @@ from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import (
     KINDS,
     MAX_GROUPS,
-    TAG,
     charges,
     deleted_before,
     distinct_values,
@@ -34,6 +33,7 @@ from engine.stores.ledger.journal_folder import count_unshipped
 from engine.values import units
 from engine.values.calendar import PERIODS, SECOND, Calendar
 from engine.values.units import format_count
+from engine.values.usage_query import TAG
 
 
 def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.edge.answers import client_secrets, models, responses, usage
+from engine.edge.answers import client_secrets, models, responses, usage, usage_requests
 from engine.edge.answers.own_answer import OwnAnswer
 
 ANSWERS: tuple[OwnAnswer, ...] = (
@@ -15,6 +15,7 @@ ANSWERS: tuple[OwnAnswer, ...] = (
     client_secrets.ANSWER,
     responses.ANSWER,
     usage.ANSWER,
+    usage_requests.ANSWER,
 )
 
 

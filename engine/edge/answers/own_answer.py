@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from engine.dialects import Dialect
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Handler
 from engine.exchange.services import ClientSecretKeys
 from engine.values.caller import Caller
+from engine.values.usage_query import UsageQuery
 
 
 class SessionRoute(NamedTuple):
@@ -22,9 +23,16 @@ class SessionRoute(NamedTuple):
     default_model: str
 
 
-UsageOf = Callable[[Caller, int, bool], Mapping[str, Any]]
-"""The usage of a caller within so many days, its own or that of its team, as JSON. Raises
-GatewayError."""
+class UsageOf(Protocol):
+    """The usage of callers, as JSON. Both raise GatewayError."""
+
+    def sums(self, caller: Caller, query: UsageQuery, /) -> Mapping[str, Any]:
+        """The limits of a caller, and the sums of the query."""
+        ...
+
+    def requests(self, caller: Caller, after: str, limit: int, /) -> Mapping[str, Any]:
+        """The last requests of a caller, those after the one with that id."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +65,9 @@ class OwnAnswer:
     `in_every_dialect`: callers ask for it in each dialect, so operations of several documents may
     have one path. `has_slash_variables`: the variables of its paths may contain slashes.
     `is_websocket`: its operation is a WebSocket, whose messages are requests of the POST of the
-    same path. `is_free`: its requests take from no limit, and none refuses them.
-    `is_for_pages`: a page of the console asks for it, also with a session in place of a token.
+    same path. `is_free`: its requests take from no limit, none refuses them, and they have no entry
+    in the ledger. `is_for_pages`: a page of the console asks for it, also with a session in place
+    of a token.
     """
 
     name: str

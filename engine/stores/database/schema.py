@@ -139,6 +139,7 @@ ledger_totals = Table(
     *_names(NAMES),
     *_sums(),
     Index(None, "token", "period", "start"),
+    Index(None, "team", "period", "start"),
     sqlite_with_rowid=False,
 )
 """Sums of the rows of a period by all `NAMES`; `key` is a hash or text of these. A period has
@@ -155,6 +156,25 @@ ledger_models = Table(
     sqlite_with_rowid=False,
 )
 """Sums by hour and `MODEL_NAMES` only: few rows, for reports by day."""
+
+TAG_NAMES = ("token", "team", "tags", "currency")
+"""The columns by which the sums of `ledger_tags` are grouped."""
+
+TAG_SUMS = ("requests", "failed", "input", "output", "cached", "cost_high", "cost_low")
+
+ledger_tags = Table(
+    "ledger_tags",
+    metadata,
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", LargeBinary, primary_key=True),
+    *_names(TAG_NAMES),
+    *(Column(name, BigInteger, nullable=False) for name in TAG_SUMS),
+    Index(None, "token", "start"),
+    Index(None, "team", "start"),
+    sqlite_with_rowid=False,
+)
+"""Sums of the rows with tags by day and `TAG_NAMES`, for callers. Triggers update them in the
+transaction that inserts a row, in SQLite too."""
 
 stored_responses = Table(
     "stored_responses",

@@ -123,6 +123,23 @@ def caller_lookup(
     return look_up
 
 
+class TokenList:
+    """The tokens of a database, for operators."""
+
+    def __init__(self, database: Database, currency: str) -> None:
+        self._database = database
+        self._currency = currency
+
+    def first_to_expire(self, limit: int) -> list[Caller]:
+        """The callers of so many tokens that are not revoked, those that expire first. An invalid
+        record is left out: no request is made with it. Raises DatabaseError."""
+        order = table.c.expires.is_(None), table.c.expires, table.c.name
+        query = select(*_COLUMNS).where(table.c.revoked.is_(None)).order_by(*order).limit(limit)
+        rows = self._database.read(lambda c: c.execute(query).all())
+        callers = (_caller(row, row.sha256, self._currency) for row in rows)
+        return [caller for caller in callers if isinstance(caller, Caller)]
+
+
 def _padded(digests: Sequence[str]) -> list[str]:
     """The digests, the last one repeated up to a power of two, so that few statements differ."""
     size = 1 << (len(digests) - 1).bit_length()

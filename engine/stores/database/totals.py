@@ -28,6 +28,7 @@ from engine.stores.database.sums import (
 )
 from engine.values.tags import tag_in
 from engine.values.usage import NO_USAGE, Usage
+from engine.values.usage_query import TAG
 
 _TIMEOUT = 120
 """Timeout of a query in PostgreSQL, in seconds."""
@@ -50,8 +51,6 @@ ROW_KINDS = {
 """The groupings that the sums do not have, most because callers choose the names, and the columns
 of the rows by which they group. Two tokens that name the same session have two sessions."""
 
-TAG = "tag:"
-"""What the grouping by a tag begins with; its name follows."""
 _MAX_COMBINATIONS = 100_000
 """The combinations of tags that are read; the others are summed."""
 
@@ -130,10 +129,13 @@ def totals(
     where: UsageFilter,
     time_zone: tzinfo = UTC,
     most: int = MAX_GROUPS,
+    *,
+    timeout: int = _TIMEOUT,
 ) -> list[Total]:
     """One total for each value of `by` (one of KINDS, or TAG and a name): days in order, others by
     the number of requests. Days are those of `time_zone`. Of `ROW_KINDS`, the `most` with the most
-    requests and the total of all `OTHERS`, which is the last. Raises DatabaseError.
+    requests and the total of all `OTHERS`, which is the last. PostgreSQL cancels a statement after
+    `timeout` seconds. Raises DatabaseError.
     """
     if by == "day":
         read = partial(_by_day, where=where, time_zone=time_zone)
@@ -144,7 +146,7 @@ def totals(
     else:
         read = partial(_by_value, by=by, where=where)
     sums: dict[tuple[str, ...], Total] = {}
-    for total in database.read_consistently(read, timeout=_TIMEOUT):
+    for total in database.read_consistently(read, timeout=timeout):
         key = total.key, total.token, total.client
         sums[key] = sums[key] + total if key in sums else total
     used = [total for total in sums.values() if total.requests or total.cost]

@@ -24,13 +24,14 @@ from sqlalchemy import (
 )
 
 from engine.stores.database.partitions import drop_months
-from engine.stores.database.periods import HOUR, PERIODS, round_up
+from engine.stores.database.periods import DAY, HOUR, PERIODS, round_up
 from engine.stores.database.schema import (
     MODEL_NAMES,
     NAMES,
     ledger,
     ledger_models,
     ledger_state,
+    ledger_tags,
     ledger_totals,
     usage,
 )
@@ -52,6 +53,7 @@ def delete_before(connection: Connection, before: float, limit: int) -> int:
     if connection.dialect.name == "postgresql":
         drop_months(connection, before)
     statements = [_delete_rows(before, limit), _delete_periods(ledger_models, HOUR, before, limit)]
+    statements.append(_delete_periods(ledger_tags, DAY, before, limit))
     statements += [_delete_periods(ledger_totals, p, before, limit) for p in PERIODS]
     return max(connection.execute(statement).rowcount for statement in statements)
 

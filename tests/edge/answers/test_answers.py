@@ -56,9 +56,8 @@ def test_every_answer_is_in_the_manual(answer):
 
 
 def test_an_answer_that_is_not_in_the_table_is_one_error(tmp_path):
-    assert errors(tmp_path, OWN) == [
-        ("MW104", "'answer' must be one of models, client_secrets, responses, usage", "")
-    ]
+    names = "models, client_secrets, responses, usage, usage_requests"
+    assert errors(tmp_path, OWN) == [("MW104", f"'answer' must be one of {names}", "")]
 
 
 @pytest.mark.usefixtures("greeting")
@@ -81,19 +80,20 @@ def test_the_schema_and_the_hints_have_a_second_answer(tmp_path):
         "client_secrets",
         "responses",
         "usage",
+        "usage_requests",
         "greeting",
     ]
     assert "`greeting`: with a greeting." in schema.reference()
     nowhere = OWN.replace(", answer: greeting", "")
     assert [hint for _, _, hint in errors(tmp_path, nowhere)] == [
         "model: for requests that name one; to: for a fixed upstream; "
-        "answer: models or client_secrets or responses or usage or greeting; "
+        "answer: models or client_secrets or responses or usage or usage_requests or greeting; "
         "respond: for a fixed response"
     ]
     (near,) = errors(tmp_path, OWN.replace("answer: greeting", "answer: greting"))
     assert near == (
         "MW104",
-        "'answer' must be one of models, client_secrets, responses, usage, greeting",
+        f"'answer' must be one of {', '.join(answers.names())}",
         "did you mean 'greeting'?",
     )
 

@@ -308,3 +308,17 @@ def test_a_lookup_uses_the_indexes(records):
     query_plan = records.read(plan)
     assert "SCAN tokens" not in query_plan
     assert "Seq Scan" not in query_plan
+
+
+def test_tokens_are_listed_by_their_expiry_without_revoked_ones(records):
+    rows = [
+        replace(PLAIN, name=name, sha256=digest(name), expires=expires, revoked=revoked)
+        for name, expires, revoked in (
+            *(("never", None, None), ("late", NOW + 9, None), ("soon", NOW + 1, None)),
+            ("revoked", NOW, NOW),
+        )
+    ]
+    tokens.add(records, [*rows, replace(PLAIN, name="odd", sha256=digest("odd"), rate="often")])
+    listed = tokens.TokenList(records, "USD")
+    assert [caller.name for caller in listed.first_to_expire(9)] == ["soon", "late", "never"]
+    assert [caller.name for caller in listed.first_to_expire(1)] == ["soon"]

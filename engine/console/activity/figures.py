@@ -1,4 +1,4 @@
-"""The figures of `modelway top`, computed from the change of the metrics."""
+"""The figures of `modelway top` and of the page of operations, from the change of the metrics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.callers import metrics as callers
-from engine.cli.top.metrics import Labels, MetricsChange, Selector
+from engine.console.activity.metrics_change import Labels, MetricsChange, Selector
 from engine.exchange.record import Outcome
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests, streams, usage
@@ -18,7 +18,7 @@ from engine.upstream.health.watched_target import STATES
 from engine.values.units import format_count
 
 _FAILED = frozenset({Outcome.FAILED, Outcome.UPSTREAM_CUT})
-_BREAKER = {0: "closed", 1: "half-open", 2: "open"}
+BREAKER_STATES = {0: "closed", 1: "half-open", 2: "open"}
 _HOUR = 3600.0
 
 Quantiles = tuple[float | None, float | None]
@@ -139,7 +139,7 @@ def _upstream_activities(change: MetricsChange) -> list[UpstreamActivity]:
         rows.append(
             UpstreamActivity(
                 name, attempts.get(name, 0.0), failed.get(name, 0.0), retries.get(name, 0.0),
-                _BREAKER.get(int(worst.get(name, 0.0)), "?"),
+                BREAKER_STATES.get(int(worst.get(name, 0.0)), "?"),
                 change.gauge(upstreams.POOL.name, _pool(name, "busy")) or 0.0,
                 change.gauge(upstreams.POOL.name, _pool(name, "idle")) or 0.0, p95,
             )
@@ -150,7 +150,7 @@ def _upstream_activities(change: MetricsChange) -> list[UpstreamActivity]:
 def _alerts(change: MetricsChange) -> list[str]:
     """States that an operator should act on."""
     alerts = [
-        f"breaker {_BREAKER[int(state)]}: {labels.get('target') or labels.get('upstream')}"
+        f"breaker {BREAKER_STATES[int(state)]}: {labels.get('target') or labels.get('upstream')}"
         for labels, state in change.gauges(upstreams.BREAKER.name)
         if int(state) in (1, 2)
     ]

@@ -1,0 +1,180 @@
+import { announce, at, copyButton, h } from "../playground/dom.js";
+import { Problem, card } from "../playground/problem.js";
+import { showSession } from "../session.js";
+import { check, requests, usage } from "./client.js";
+import { limitCards } from "./limits.js";
+import { requestTable } from "./requests.js";
+import { byDay, byName, totals } from "./sums.js";
+
+/* The usage of a caller. The token is kept as by the playground; without one, the page is that of
+   who is signed in. */
+
+const STORAGE_KEY = "modelway.token";
+
+const token = at("token");
+let secret = ""; // the valid token, "" for that of who is signed in
+let access = null; // who asks, and where its usage is
+let person = null; // who is signed in
+let rows = []; // of the last requests
+let latest = 0; // the number of the last time that sums were asked for
+
+const asProblem = (error) => {
+	if (error instanceof Problem) return error;
+	console.error(error);
+	return new Problem(`This page failed: ${error.message}`);
+};
+
+/** Show the usage of a token, or of who is signed in. */
+async function open(text) {
+	const show = (node) => at("token-status").replaceChildren(node);
+	show(h("p.muted", "Checking…"));
+	try {
+		if (text ? !/^[\x21-\x7e]+$/.test(text) : !person) {
+			throw new Problem("A token is needed.", {
+				advice: "Paste it: ASCII characters without spaces.",
+			});
+		}
+		access = await check(text);
+		secret = text;
+		const { name, team, expires } = access.token;
+		const until = expires ? `, until ${new Date(expires * 1000).toLocaleDateString()}` : "";
+		show(h("p.good", `✓ ${name}${team ? `, team ${team}` : ""}${until}`));
+		store();
+		start();
+	} catch (error) {
+		access = null;
+		show(card(asProblem(error)));
+	}
+	at("content").hidden = access === null;
+	token.ariaInvalid = String(access === null);
+}
+
+function store() {
+	if (at("keep").checked && secret) sessionStorage.setItem(STORAGE_KEY, secret);
+	else sessionStorage.removeItem(STORAGE_KEY);
+}
+
+function start() {
+	const { name, team } = access.token;
+	const choices = [h("option", { value: "token" }, `token ${name}`)];
+	if (team) choices.push(h("option", { value: "team" }, `team ${team}`));
+	at("of").replaceChildren(...choices);
+	at("of").disabled = !team;
+	showAgents(access.agents);
+	showSums();
+	showRequests();
+}
+
+/** The limits and the sums that are chosen; of several answers the last one that was asked for. */
+async function showSums() {
+	const number = ++latest;
+	const query = { of: at("of").value, days: at("days").value };
+	at("sums").ariaBusy = "true";
+	if (!at("sums").childElementCount) at("sums").replaceChildren(h("p.wait", "Loading…"));
+	let nodes;
+	try {
+		const answer = await usage(access, secret, query);
+		const tags = answer.usage ? answer.tags : [];
+		const byTag = await Promise.all(
+			tags.map((name) => usage(access, secret, { ...query, by: `tag:${name}` })),
+		);
+		if (number !== latest) return;
+		showLimits(answer.limits);
+		nodes = sections(answer, byTag);
+		announce("The usage is shown.");
+	} catch (error) {
+		nodes = [card(asProblem(error))];
+	}
+	if (number !== latest) return;
+	at("sums").ariaBusy = "false";
+	at("sums").replaceChildren(...nodes);
+}
+
+function showLimits(limits) {
+	const none = h("li.muted", "No limit of its own is set for this token.");
+	at("limits").replaceChildren(...(limits.length ? limitCards(limits) : [none]));
+}
+
+function sections({ usage: sums, currency }, byTag) {
+	if (sums === null) {
+		return [h("p.empty", "This gateway keeps no ledger (stores.records), so there are no sums.")];
+	}
+	if (!sums.days.length) return [h("p.empty", "There were no requests in this time.")];
+	const measure = at("measure").value;
+	const nodes = [totals(sums.days, currency), ...byDay(sums, measure, currency)];
+	if (sums.models.length) {
+		nodes.push(h("h3", "By model"), byName("Model", "model", sums.models, measure, currency));
+	}
+	for (const { usage: tagged } of byTag) {
+		const name = tagged.by.slice(4);
+		if (!tagged.rows.length) continue;
+		nodes.push(h("h3", `By ${name}`), byName(name, "value", tagged.rows, measure, currency));
+	}
+	return nodes;
+}
+
+/** The last requests or, with the id of the last one that is shown, older ones as well. */
+async function showRequests(after = "") {
+	const place = at("requests");
+	if (!access.requests) {
+		at("requests-head").parentElement.hidden = true;
+		return;
+	}
+	if (!after) place.replaceChildren(h("p.wait", "Loading…"));
+	at("more").disabled = true;
+	try {
+		const { data, has_more } = await requests(access, secret, after);
+		rows = after ? [...rows, ...data] : data;
+		const none = h("p.empty", "There are no requests of this token.");
+		place.replaceChildren(rows.length ? requestTable(rows) : none);
+		at("more").hidden = !has_more;
+	} catch (error) {
+		place.replaceChildren(card(asProblem(error)));
+	}
+	at("more").disabled = false;
+}
+
+function showAgents(agents) {
+	at("agents-section").hidden = !agents.length;
+	at("agents").replaceChildren(
+		...agents.map(({ title, text, notes }) => {
+			const label = `Settings of ${title}`;
+			const code = h("pre", { tabIndex: 0, role: "region", ariaLabel: label }, h("code", text));
+			const head = h(
+				"div.code-head",
+				copyButton(`Copy the settings of ${title}`, () => text),
+			);
+			return h(
+				"details",
+				h("summary", title),
+				head,
+				code,
+				...notes.map((note) => h("p.note.muted", note)),
+			);
+		}),
+	);
+}
+
+at("sign-in").onsubmit = (event) => {
+	event.preventDefault();
+	open(token.value.trim());
+};
+at("choices").onsubmit = (event) => event.preventDefault();
+at("keep").onchange = store;
+for (const id of ["of", "days", "measure"]) at(id).onchange = showSums;
+at("refresh").onclick = () => {
+	showSums();
+	showRequests();
+};
+at("more").onclick = () => showRequests(rows.at(-1).id);
+async function begin() {
+	const stored = sessionStorage.getItem(STORAGE_KEY);
+	if (stored) {
+		token.value = stored;
+		at("keep").checked = true;
+	}
+	person = await showSession(at("session"));
+	if (stored || person) await open(stored ?? "");
+}
+
+begin();

@@ -1,0 +1,156 @@
+"""What callers read of themselves: sums by day and tags, and indexes for one token or one team.
+
+Expands: programs of older steps insert rows as before, and triggers add the tagged ones to
+`ledger_tags`. A program of an older step deletes no old sums of tags; the next newer one does.
+
+A day of one token, or of one team, is a few rows of `ledger_totals`, and the last requests of a
+token are the end of an index: neither takes longer because others have sent more.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "r0013"
+down_revision: str | None = "r0011"
+
+_NAMES = ("token", "team", "tags", "currency")
+_SUMS = {
+    "requests": "CASE WHEN outcome <> 'cancelled' THEN 1 ELSE 0 END",
+    "failed": (
+        "CASE WHEN outcome NOT IN ('caller_left', 'cancelled') "
+        "AND (outcome <> 'complete' OR status >= 400) THEN 1 ELSE 0 END"
+    ),
+    **{name: name for name in ("input", "output", "cached")},
+    "cost_high": "cost >> 32",
+    "cost_low": "cost & 4294967295",
+}
+"""The columns of sums, and what one row adds to each."""
+_DAY = 86_400
+_INDEXES = {
+    "ix_ledger_tags_token_start": ("ledger_tags", "token, start"),
+    "ix_ledger_tags_team_start": ("ledger_tags", "team, start"),
+}
+_TOTALS_INDEX = ("ix_ledger_totals_team_period_start", "ledger_totals", "team, period, start")
+_LEDGER_INDEX = "ix_ledger_token_time"
+
+
+def upgrade() -> None:
+    is_postgresql = op.get_bind().dialect.name == "postgresql"
+    if is_postgresql:
+        _index_months()
+    else:
+        op.execute("CREATE INDEX {} ON {} ({})".format(*_TOTALS_INDEX))
+    _create_table()
+    if is_postgresql:
+        # Between the sums of the rows that there are and the trigger, no row may be inserted.
+        op.execute("LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE")
+        op.execute("ALTER TABLE ledger_tags SET (fillfactor = 70)")
+    table = "ledger" if is_postgresql else "usage"
+    op.execute(_insert(f"{table} AS rows", _KEY[is_postgresql], _START[is_postgresql]))
+    op.execute(_postgresql_function() if is_postgresql else _sqlite_trigger())
+    if is_postgresql:
+        op.execute(
+            "CREATE TRIGGER ledger_tag_sums AFTER INSERT ON ledger "
+            "REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT "
+            "EXECUTE FUNCTION ledger_add_tags()"
+        )
+
+
+def downgrade() -> None:
+    if op.get_bind().dialect.name == "postgresql":
+        op.execute("DROP TRIGGER ledger_tag_sums ON ledger")
+        op.execute("DROP FUNCTION ledger_add_tags()")
+        op.execute(f"DROP INDEX {_LEDGER_INDEX}")
+        # The index of the first partition was there before.
+        op.execute("CREATE INDEX ix_usage_token_time ON usage (token, time)")
+    else:
+        op.execute("DROP TRIGGER usage_tag_sums")
+    op.drop_table("ledger_tags")
+    op.drop_index(_TOTALS_INDEX[0], "ledger_totals")
+
+
+def _create_table() -> None:
+    op.create_table(
+        "ledger_tags",
+        sa.Column("start", sa.BigInteger, nullable=False),
+        sa.Column("key", sa.LargeBinary, nullable=False),
+        *(sa.Column(name, sa.Text, nullable=False) for name in _NAMES),
+        *(sa.Column(name, sa.BigInteger, nullable=False) for name in _SUMS),
+        sa.PrimaryKeyConstraint("start", "key", name="pk_ledger_tags"),
+        sqlite_with_rowid=False,
+    )
+    for name, (table, columns) in _INDEXES.items():
+        op.execute(f"CREATE INDEX {name} ON {table} ({columns})")
+
+
+_KEY = {
+    True: f"substring(sha256(convert_to(ROW({', '.join(_NAMES)})::text, 'UTF8')) FOR 16)",
+    False: " || ".join(f"quote({name})" for name in _NAMES),
+}
+"""The key of a sum, in PostgreSQL and in SQLite."""
+_START = {
+    True: f"floor(time / {_DAY})::bigint * {_DAY}",
+    False: f"CAST(time / {_DAY} AS INTEGER) * {_DAY}",
+}
+_ADDITIONS = ", ".join(f"{name} = ledger_tags.{name} + excluded.{name}" for name in _SUMS)
+
+
+def _insert(rows: str, key: str, start: str) -> str:
+    """The statement that adds the tagged ones of some rows, in the order of the keys, so that there
+    is no deadlock."""
+    names = ", ".join(_NAMES)
+    sums = ", ".join(f"sum({expression})" for expression in _SUMS.values())
+    return (
+        f"INSERT INTO ledger_tags (start, key, {names}, {', '.join(_SUMS)}) "
+        f"SELECT {start} AS start, {key} AS key, {names}, {sums} FROM {rows} WHERE tags <> '' "
+        f"GROUP BY {start}, {names} ORDER BY 1, 2 "
+        f"ON CONFLICT (start, key) DO UPDATE SET {_ADDITIONS}"
+    )
+
+
+def _postgresql_function() -> str:
+    insert = _insert("new_rows", _KEY[True], _START[True])
+    return (
+        "CREATE FUNCTION ledger_add_tags() RETURNS trigger LANGUAGE plpgsql "
+        f"SET search_path FROM CURRENT AS $$ BEGIN {insert}; RETURN NULL; END $$"
+    )
+
+
+def _sqlite_trigger() -> str:
+    """One sum for each row: a tagged row is added at once, unlike to the other sums."""
+    columns = (*_NAMES, "time", "outcome", "status", "input", "output", "cached", "cost")
+    row = ", ".join(f"NEW.{name} AS {name}" for name in columns)
+    insert = _insert(f"(SELECT {row})", _KEY[False], _START[False])
+    when = "WHEN NEW.tags <> ''"
+    return f"CREATE TRIGGER usage_tag_sums AFTER INSERT ON usage {when} BEGIN {insert}; END"
+
+
+def _index_months() -> None:
+    """Make the indexes while rows are inserted. Each statement is a transaction, and can be
+    repeated after a failure."""
+    with op.get_context().autocommit_block():
+        bind = op.get_bind()
+        _index(*_TOTALS_INDEX)
+        op.execute(f"CREATE INDEX IF NOT EXISTS {_LEDGER_INDEX} ON ONLY ledger (token, time)")
+        partitions = bind.execute(
+            sa.text(
+                "SELECT inhrelid::regclass::text FROM pg_inherits "
+                "WHERE inhparent = 'ledger'::regclass"
+            )
+        ).scalars()
+        for partition in [*partitions]:
+            name = f"ix_{partition.rpartition('.')[2]}_token_time"
+            _index(name, partition, "token, time")
+            op.execute(f"ALTER INDEX {_LEDGER_INDEX} ATTACH PARTITION {name}")
+
+
+def _index(name: str, table: str, columns: str) -> None:
+    """Make an index; one that was interrupted is made anew."""
+    valid = f"SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('{name}')"
+    is_valid = op.get_bind().execute(sa.text(valid)).scalar()
+    if is_valid is False:
+        op.execute(f"DROP INDEX CONCURRENTLY {name}")
+    if not is_valid:
+        op.execute(f"CREATE INDEX CONCURRENTLY {name} ON {table} ({columns})")

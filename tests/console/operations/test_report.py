@@ -1,0 +1,79 @@
+"""The report of operations: how often it is made, and what it has."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from engine.app.worker_services import services_of
+from engine.console.operations.report import OperationsReport
+from engine.telemetry.health import ConfigStatus, Health
+from tests.support.metrics import MetricsPage
+from tests.support.rehearsing import CONFIG, planned
+
+
+@pytest.fixture
+def metrics():
+    return MetricsPage()
+
+
+@pytest.fixture
+def times():
+    return [100.0]
+
+
+@pytest.fixture
+def report(tmp_path, metrics, times):
+    plan = planned(tmp_path, CONFIG).plan
+    pages = []
+
+    def page():
+        pages.append(1)
+        return metrics.text().encode()
+
+    health = Health(ConfigStatus("abc", 5.0, "gateway.yaml:3:1: no"), version="1.2")
+    services = replace(services_of(plan), page=page, health=health)
+    make = OperationsReport(plan, services, lambda: times[0])
+
+    def read(after=0.0):
+        times[0] += after
+        return json.loads(make())
+
+    read.pages = pages
+    return read
+
+
+def test_rates_are_those_since_the_report_before(report, metrics):
+    assert report()["metrics"]["figures"] is None
+    for _ in range(4):
+        metrics.request()
+    figures = report(after=2.0)["metrics"]["figures"]
+    assert (figures["requests"], figures["seconds"]) == (2.0, 2.0)
+    assert figures["duration"][0] <= figures["duration"][1] <= figures["duration_p99"]
+
+
+def test_within_a_second_it_is_made_once(report):
+    for after in (0.0, 0.4, 0.4):
+        report(after)
+    assert len(report.pages) == 1
+    report(0.4)
+    assert len(report.pages) == 2
+
+
+def test_a_report_of_long_ago_is_not_compared(report, metrics):
+    report()
+    metrics.request()
+    assert report(after=3600.0)["metrics"]["figures"] is None
+
+
+def test_it_has_the_config_and_its_problem(report):
+    answer = report()
+    assert (answer["version"], answer["config"]["hash"]) == ("1.2", "abc")
+    assert answer["config"]["last_reload_error"] == "gateway.yaml:3:1: no"
+
+
+def test_without_metrics_the_rest_is_there(tmp_path):
+    plan = planned(tmp_path, CONFIG).plan
+    answer = json.loads(OperationsReport(plan, replace(services_of(plan), page=None))())
+    assert answer["metrics"] is None
+    assert answer["tokens"]["config"] == len(plan.config.tokens)

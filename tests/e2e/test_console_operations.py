@@ -1,0 +1,115 @@
+"""The page of operations in a real browser, on the telemetry listener of a real gateway."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.axe import violations
+from tests.support.browser import CHROMIUM
+from tests.support.driver import Driver
+from tests.support.recording import ask, request
+from tests.support.running import Running
+from tests.support.screenshots import same, taken
+from tests.support.small import chat
+from tests.support.usage_gateway import SECRETS, usage_gateway
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
+)
+PICTURES = os.environ.get("MODELWAY_PICTURES", "")
+"""A folder for pictures of the pages, to be looked at."""
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with usage_gateway(tmp_path_factory.mktemp("operations")) as running:
+        yield running
+
+
+def load(front: Running) -> None:
+    """Some requests, of which some fail."""
+    for name in ("ann", "ben", "cid"):
+        assert ask(front.port, chat("chat", token=SECRETS[name])).status == 200
+    assert ask(front.port, chat("chat", model="gone", token=SECRETS["cid"])).status >= 500
+    assert ask(front.port, chat("chat", model="unknown", token=SECRETS["cid"])).status == 404
+
+
+def show(page: Driver, front: Running, **options: object) -> None:
+    """Open the page, and wait until it has figures of traffic."""
+    page.open(f"http://127.0.0.1:{front.telemetry}/operations", **options)  # type: ignore[arg-type]
+    page.until("document.querySelector('.tiles') !== null")
+    load(front)
+    page.until("document.querySelector('[aria-label=\"Errors by kind\"]') !== null")
+    page.until("document.querySelector('[aria-label=\"Limits\"]') !== null")
+
+
+def test_it_shows_traffic_errors_limits_and_tokens(page: Driver, front: Running) -> None:
+    load(front)
+    time.sleep(0.3)  # metrics are recorded after the responses
+    show(page, front)
+    text = page.run("document.getElementById('content').innerText")
+    for part in ("model not found", "away: connect", "team search", "late", "expired", "main"):
+        assert part in text, part
+    assert "Store records" in text
+    page.until(
+        "[...document.querySelectorAll('.chart svg')].some((one) => /Now/.test(one.ariaLabel))"
+    )
+    for secret in SECRETS.values():
+        assert secret not in text
+    page.assert_no_errors()
+
+
+def test_it_says_what_it_cannot_show(page: Driver, front: Running) -> None:
+    show(page, front)
+    page.run("window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
+    page.until("document.querySelector('#problems .problem') !== null")
+    assert "does not answer" in page.text("#problems")
+    assert page.run("document.getElementById('content').classList.contains('old')")
+
+
+def test_it_is_for_operators_and_not_on_the_listener_of_the_api(front: Running) -> None:
+    through = ["X-Forwarded-For: 127.0.0.1"]
+    for path in ("/operations", "/operations.json", "/operations/page/data.css"):
+        assert ask(front.telemetry, request(path)).status == 200
+        assert ask(front.telemetry, request(path, headers=through)).status == 403
+        assert ask(front.port, request(path)).status == 404
+    for method in ("POST", "PUT", "DELETE"):
+        response = ask(front.telemetry, request("/operations.json", b"{}", method=method))
+        assert response.status in (404, 405)
+
+
+def test_the_data_is_the_same_for_all_who_ask_within_a_second(front: Running) -> None:
+    answers = [ask(front.telemetry, request("/operations.json")) for _ in range(5)]
+    assert len({json.dumps(answer.json()["time"]) for answer in answers}) <= 2
+    text = answers[0].body.decode()
+    assert not [secret for secret in SECRETS.values() if secret in text]
+    assert "sha256" not in text
+
+
+def test_the_page_is_as_in_its_picture(page: Driver, front: Running) -> None:
+    show(page, front)
+    page.click("#pause")
+    same(page, "console-operations.png", taken(page))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_page_passes_axe(
+    page: Driver, front: Running, axe: str, theme: str, width: int
+) -> None:
+    show(page, front, theme=theme, width=width)
+    page.click("#pause")
+    assert violations(page, axe) == []
+    assert page.run("document.documentElement.scrollWidth <= innerWidth")
+    if PICTURES:
+        options = {"format": "png", "captureBeyondViewport": True}
+        data = page.command("Page.captureScreenshot", **options)["data"]
+        Path(PICTURES, f"operations-{theme}-{width}.png").write_bytes(base64.b64decode(data))
+    page.assert_no_errors()
