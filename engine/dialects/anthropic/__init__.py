@@ -268,10 +268,11 @@ client = Anthropic(base_url=@BASE@, api_key=os.environ["TOKEN"])""",
 
 const client = new Anthropic({ baseURL: @BASE@, apiKey: process.env.TOKEN });""",
             call="client.messages.create",
-            on_event="""if (event.delta?.type === "text_delta") {
+            on_event="""if ("delta" in event && "text" in event.delta) {
   process.stdout.write(event.delta.text);
 }""",
-            on_answer="console.log(answer.content[0].text);",
+            on_answer="""const [block] = answer.content;
+if (block?.type === "text") console.log(block.text);""",
         ),
     },
 )

@@ -1,6 +1,6 @@
 import { at, button, h } from "./dom.js";
 import { access } from "./settings.js";
-import { choices, entryOf } from "./lanes.js";
+import { entryOf, snapshot } from "./lanes.js";
 
 /* The files of the next message: chosen, pasted or dropped. A file is `{kind, name, type, data}`, the
    data a data URL, or `{kind: "text", name, type, text}`. */
@@ -25,8 +25,8 @@ const TEXT = /^(text\/|application\/([\w.-]+\+)?(json|xml|yaml|x-yaml|toml|javas
 const TEXT_NAME =
 	/\.(txt|md|csv|tsv|json|jsonl|ya?ml|toml|xml|html?|css|[cm]?[jt]sx?|py|rb|go|rs|java|kt|c|h|cpp|cs|php|sh|sql|log|ini|conf|tex)$/i;
 
-/** The kinds of files, in messages and in the facts of models. */
-const KINDS = { image: "images", pdf: "PDF files", audio: "audio", text: "text files" };
+/** The kinds of files in sentences; the keys are those of the facts of models. */
+const KINDS = { image: "images", pdf: "PDF files", audio: "audio" };
 
 export const attached = () => files;
 
@@ -83,11 +83,18 @@ async function read(file, kind, type) {
 	return { kind, name, type, data: data.replace(/^data:[^,;]*/, `data:${type}`) };
 }
 
-/** Why the formats of the lanes do not take files, as sentences; none without a token. */
+/** The models that are asked, each with its format; none without a token. */
+function asked() {
+	const formats = access()?.formats ?? [];
+	const named = snapshot().map((lane) => {
+		return { ...lane, format: formats.find(({ name }) => name === lane.format) };
+	});
+	return named.filter(({ model, format }) => model && format);
+}
+
+/** Why the formats of the lanes do not take files, as sentences. */
 export async function refusals(files) {
-	if (!access()) return [];
-	const sentences = choices().map(async ({ model, format }) => {
-		const { title, module } = access().formats.find(({ name }) => name === format);
+	const sentences = asked().map(async ({ model, format: { title, module } }) => {
 		const { takes } = await import(`./${module}.js`);
 		return files
 			.filter(({ kind, type }) => kind !== "text" && !takes.includes(type))
@@ -101,9 +108,11 @@ export async function refusals(files) {
 /** The refusals, and a warning for each kind that a model is not known to take. */
 async function objections(files) {
 	const sentences = await refusals(files);
-	for (const { model } of access() ? choices() : []) {
+	for (const { model } of asked()) {
 		const { input } = entryOf(model) ?? {};
-		const unknown = files.map(({ kind }) => kind).filter((kind) => input && !input.includes(kind));
+		const unknown = files
+			.map(({ kind }) => kind)
+			.filter((kind) => input && kind !== "text" && !input.includes(kind));
 		for (const kind of new Set(unknown))
 			sentences.push(`${model} is not known to take ${KINDS[kind]}: it may refuse.`);
 	}

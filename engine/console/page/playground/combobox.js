@@ -107,6 +107,7 @@ export class Combobox {
 	#press(event) {
 		const isOpen = !this.popup.hidden;
 		const { key, altKey } = event;
+		if (event.isComposing) return;
 		if (key === "ArrowDown" || key === "ArrowUp") {
 			if (!isOpen) this.#open();
 			if (!altKey) this.#move(key === "ArrowDown" ? 1 : -1, isOpen);

@@ -47,7 +47,8 @@ export class Conversation {
 
 	/** The choice of each last reply, and the turns before it. */
 	last() {
-		return [...this.rounds.at(-1).cells].map(([lane, turns]) => {
+		const cells = [...(this.rounds.at(-1)?.cells ?? [])].filter(([, turns]) => turns.length);
+		return cells.map(([lane, turns]) => {
 			const turn = turns.at(-1);
 			return [turn.choice, this.before(lane, turn)];
 		});

@@ -168,14 +168,12 @@ async function showCode(pairs) {
 
 /** The requests that "Send" would send; without a draft, those that were sent last. */
 function lastRequests() {
-	const last = conversation.rounds.at(-1);
-	const text = draft.value.trim() || (last ? "" : "Hello!");
-	if (text || attached().length) {
-		const user = { role: "user", text, files: attached() };
-		const choices = settings.settings();
-		return choices.map((choice) => [choice, [...conversation.before(choice.lane), user]]);
-	}
-	return conversation.last();
+	const last = conversation.last();
+	const text = draft.value.trim() || (last.length ? "" : "Hello!");
+	if (!text && !attached().length) return last;
+	const user = { role: "user", text, files: attached() };
+	const choices = settings.settings();
+	return choices.map((choice) => [choice, [...conversation.before(choice.lane), user]]);
 }
 
 /** Replace the conversation by another, and show it. */

@@ -9,7 +9,7 @@ const textPart = (text) => ({ type: "input_text", text });
 
 const filePart = ({ kind, name, data }) =>
 	kind === "image"
-		? { type: "input_image", image_url: data }
+		? { type: "input_image", image_url: data, detail: "auto" }
 		: { type: "input_file", filename: name, file_data: data };
 
 function items(turn) {
@@ -24,7 +24,7 @@ function items(turn) {
 }
 
 export function body(turns, options) {
-	const tools = options.functions.map((entry) => ({ type: "function", ...entry }));
+	const tools = options.functions.map((entry) => ({ type: "function", ...entry, strict: false }));
 	return {
 		model: options.model,
 		instructions: options.system,

@@ -1,6 +1,7 @@
 /* The conversation and the settings of this tab, which survive a reload. The token is not here. */
 
 const KEY = "modelway.playground";
+const VERSION = 1; // of the form of the snapshot
 
 /** Without the bytes of files and pictures, and saying so. */
 function light({ rounds, ...rest }) {
@@ -22,7 +23,7 @@ function light({ rounds, ...rest }) {
 export function save(snapshot) {
 	for (const candidate of [snapshot, light(snapshot)]) {
 		try {
-			sessionStorage.setItem(KEY, JSON.stringify(candidate));
+			sessionStorage.setItem(KEY, JSON.stringify({ ...candidate, version: VERSION }));
 			return;
 		} catch (error) {
 			if (error.name !== "QuotaExceededError") throw error;
@@ -31,10 +32,11 @@ export function save(snapshot) {
 	sessionStorage.removeItem(KEY);
 }
 
-/** The snapshot of this tab, or null. */
+/** The snapshot of this tab; null if there is none of this version. */
 export function load() {
 	try {
-		return JSON.parse(sessionStorage.getItem(KEY));
+		const snapshot = JSON.parse(sessionStorage.getItem(KEY));
+		return snapshot?.version === VERSION ? snapshot : null;
 	} catch {
 		return null;
 	}
