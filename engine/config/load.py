@@ -257,6 +257,6 @@ def _config(
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
         client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
         tags=read_tags(values.get("tags", {}), source, findings),
-        catalog=read_catalog(values.get("providers", {}), folder, findings),
+        catalog=read_catalog(values.get("providers", {}), folder, source, findings),
         webhooks={n: read_webhook(n, v) for n, v in values.get("webhooks", {}).items()},
     )

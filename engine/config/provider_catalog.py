@@ -66,11 +66,18 @@ SHIPPED = Catalog()
 """Without a catalog."""
 
 
-def read_catalog(section: Json, folder: FilePath, findings: Findings) -> Catalog:
+def read_catalog(
+    section: Json, folder: FilePath, source: SourceDocument, findings: Findings
+) -> Catalog:
     """The catalog that `providers:` names; problems of the file go to the findings."""
     if "catalog" not in section:
         return SHIPPED
-    return read_catalog_file(folder / section["catalog"], section["catalog"], findings)
+    name = section["catalog"]
+    if not files.is_file(folder / name):
+        message, hint = f"there is no file '{name}'", "check the path: it begins at this file"
+        findings.error(source, ("providers", "catalog"), "MW106", message, hint)
+        return SHIPPED
+    return read_catalog_file(folder / name, name, findings)
 
 
 def read_catalog_file(path: FilePath, name: str, findings: Findings) -> Catalog:
