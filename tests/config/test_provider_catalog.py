@@ -78,7 +78,9 @@ def test_a_catalog_is_checked_where_it_is_written(tmp_path, catalog, line, code)
 def test_a_catalog_that_is_not_there_is_an_error(tmp_path):
     findings = Findings()
     load(CONFIG, "gateway.yaml", tmp_path, {}, findings)
-    assert [p.file for p in findings.errors] == ["catalog.yaml"]
+    [problem] = findings.errors
+    assert (problem.file, problem.code) == ("gateway.yaml", "MW106")
+    assert problem.line == 1 + CONFIG[: CONFIG.index("catalog.yaml")].count("\n")
 
 
 def test_a_newer_catalog_replaces_models_and_keeps_others():
