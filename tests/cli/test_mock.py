@@ -32,7 +32,7 @@ def test_it_listens_on_the_loopback_and_counts_its_documents(folder, masters):
 
 
 def test_it_serves_the_documents_of_the_shipped_config_by_default(empty_folder, masters):
-    assert "mock: 4 documents" in modelway("mock").stderr
+    assert "mock: 5 documents" in modelway("mock").stderr
 
 
 def test_it_serves_no_other_documents_than_those_of_its_config(folder, masters):

@@ -67,7 +67,6 @@ OPENAI_REASONS = {
 }
 """The methods of OpenAI's SDK that are not served by the shipped config."""
 GOOGLE_REASONS = {
-    "auth_tokens.create": "needs client_secrets.keys: test_live_sdk.py",
     "interactions.auth_tokens.create": "hands out a key of the vendor",
     "interactions.auth_tokens.delete": "of a key of the vendor",
 }

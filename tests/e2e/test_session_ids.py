@@ -22,6 +22,7 @@ from engine.values.caller import Caller, digest
 from tests.support.each import each
 from tests.support.paths import ROOT
 from tests.support.running import PATIENCE, Running, gateway
+from tests.support.waiting import until
 
 KEY = "0123456789abcdef" * 4
 CALLERS = {name: Caller(name, team=team) for name, team in (("ann", "red"), ("bob", "blue"))}
@@ -146,6 +147,7 @@ def test_fragments_are_one_message(running: Running, vendor: Vendor) -> None:
         text = json.dumps(item(sealed("file-1", account=account)))
         session.send(text[at : at + 7] for at in range(0, len(text), 7))
         session.recv(timeout=PATIENCE)
+        until(lambda: vendor.received, "the message at the vendor")
     assert vendor.received == [item("file-1")]
 
 

@@ -48,7 +48,7 @@ def test_rows_from_before_the_sums_are_added_once(records):
 
     def downgrade(connection):
         config.attributes["connection"] = connection
-        command.downgrade(config, "r0011")
+        command.downgrade(config, "r0012")
 
     records.write(downgrade)
     UsageTable(records).insert([row(1, "a"), row(2, "a")])
