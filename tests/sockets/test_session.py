@@ -18,15 +18,16 @@ from tests.support.frames import BINARY, PING, PONG, TEXT
 
 
 class Model:
-    """Answers with the input; one named `hold` waits until `go` is set."""
+    """Answers with the input; one named `hold` waits until `go` is set, and says that it does."""
 
     def __init__(self):
-        self.go, self.ended = Event(), []
+        self.go, self.waits, self.ended = Event(), Event(), []
 
     def turns(self, outlet):
         def run(create):
             try:
                 if create.request["input"] == "hold":
+                    self.waits.set()
                     self.go.wait()
                 outlet.send(orjson.dumps({"input": create.request["input"]}))
             except GreenletExit as cause:
@@ -80,7 +81,7 @@ def test_what_is_no_request_is_an_error_and_the_session_goes_on(model):
 def test_a_close_of_the_client_cancels_what_is_under_way(model):
     with conversation(model.turns) as talk:
         talk.create(input="hold")
-        gevent.sleep(0.01)
+        assert model.waits.wait(10)
         talk.peer.close(1000)
         assert talk.closed() == (1000, "")
         assert model.ended == [CallerLeft]
@@ -90,7 +91,7 @@ def test_a_close_of_the_client_cancels_what_is_under_way(model):
 def test_a_client_that_disconnects_cancels_what_is_under_way(model):
     with conversation(model.turns) as talk:
         talk.create(input="hold")
-        gevent.sleep(0.01)
+        assert model.waits.wait(10)
         talk.peer.sock.close()
         talk.running.get(timeout=10)
         assert model.ended == [CallerLeft]
@@ -113,7 +114,7 @@ def test_pings_without_end_close_with_1008(model):
 def test_a_worker_that_stops_soon_answers_first_and_then_closes(model):
     with conversation(model.turns) as talk:
         talk.create(input="hold")
-        gevent.sleep(0.01)
+        assert model.waits.wait(10)
         talk.session.leave()
         talk.create(input="late")
         assert talk.next()["error"]["code"] == "websocket_connection_limit_reached"
@@ -131,7 +132,7 @@ def test_a_session_without_a_request_closes_at_once_when_its_worker_stops(model)
 def test_an_old_session_ends_with_an_error_behind_the_request_under_way(model):
     with conversation(model.turns, SessionLimits(session=60, ping=1000)) as talk:
         talk.create(input="hold")
-        gevent.sleep(0.01)
+        assert model.waits.wait(10)
         talk.session.check_time(time.monotonic() + 61)
         model.go.set()
         assert talk.next() == {"input": "hold"}
@@ -146,7 +147,7 @@ def test_an_old_session_ends_with_an_error_behind_the_request_under_way(model):
 def test_an_idle_session_ends_and_one_at_work_does_not(model):
     with conversation(model.turns, SessionLimits(idle=60, ping=1000)) as talk:
         talk.create(input="hold")
-        gevent.sleep(0.01)
+        assert model.waits.wait(10)
         talk.session.check_time(time.monotonic() + 61)
         model.go.set()
         assert talk.next() == {"input": "hold"}
