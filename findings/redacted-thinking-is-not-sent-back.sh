@@ -89,5 +89,5 @@ question = [ChatMessage(role="user", content="How is the weather?")]
 for name, answer in (("whole", chat.chat(question)), ("stream", streamed)):
     blocks = [block.block_type for block in answer.message.blocks]
     print(f"llama-index-llms-anthropic, {name}: {blocks}")
-    assert blocks == ["thinking", "tool_call"] and "cmVkYWN0ZWQ=" not in repr(answer)
+    assert blocks == ["thinking", "tool_call"] and "cmVkYWN0ZWQ=" not in repr(answer.message)
 PYTHON
