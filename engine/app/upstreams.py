@@ -10,9 +10,10 @@ from engine.config.config import Config
 from engine.credentials.interface.credential import OpenCredential
 from engine.exchange.services import Services
 from engine.upstream.client.client import Client
+from engine.upstream.connect import connect
 from engine.upstream.metrics import address_collector
 from engine.upstream.model_states import model_states
-from engine.upstream.target import Upstream, connect
+from engine.upstream.target import Upstream
 
 
 def upstreams_of(

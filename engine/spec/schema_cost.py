@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-from engine.spec.document.node import pointer_steps
+from engine.spec.document.reference_target import pointer_steps
 from engine.spec.document.schema_keywords import (
     REFERENCES,
     SAME_VALUE,

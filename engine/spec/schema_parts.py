@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from engine.source.problem import Path
 from engine.spec.document.compact_json import dumps
-from engine.spec.document.node import pointer_steps, target_of
+from engine.spec.document.reference_target import pointer_steps, target_of
 from engine.spec.json_schema_files import EXACT_SUFFIX, JsonSchemaFile
 from engine.spec.schema_validator import SchemaPart
 

@@ -1,28 +1,22 @@
-"""Upstreams and targets: all that is needed to send them requests, built at start-up."""
+"""Upstreams and targets: all that is needed to send them requests; `connect.py` builds them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from engine import dialects
 from engine.config.providers import CallerChoice
 from engine.config.transforms import TransformConfig
-from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry, UpstreamConfig
-from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
+from engine.config.upstreams import BreakerConfig, Retry
 from engine.dialects import Dialect
 from engine.relay.request_headers import RequestHeaders, request_headers
 from engine.relay.response_headers import ResponseHeaders
-from engine.source.problem import Path
 from engine.transforms.compile import compile_all
-from engine.transforms.header_edits import HeaderEdits
-from engine.transforms.template import literal
-from engine.transforms.transform import RequestEdits, Transform
+from engine.transforms.transform import Transform
 from engine.transforms.upstream_side import UpstreamEdits
 from engine.upstream.addresses.replicas import Replica, Replicas
-from engine.upstream.addresses.source import lookup_of
 from engine.upstream.admission.gate import Gate
 from engine.upstream.admission.gates import Gates
 from engine.upstream.breaker import CircuitBreaker
@@ -32,8 +26,7 @@ from engine.upstream.credentials import Credentials
 from engine.upstream.location_headers import UpstreamUrl
 from engine.upstream.retry import Budget
 from engine.upstream.target_state import TargetState
-from engine.values.admission import AdmissionQueues
-from engine.values.redaction import Redaction, is_secret_name
+from engine.values.redaction import Redaction
 
 _STATE_RETENTION = 300.0
 """Seconds for which the state of an address that left is kept."""
@@ -211,111 +204,3 @@ class Target:
             client=replica.client,
             address=address,
         )
-
-
-def open_alone(credential: Credential, changed: Callable[[], None]) -> LiveCredential:
-    """Open a credential for one worker, not shared with others."""
-    return credential.open(None, changed)
-
-
-def connect(
-    config: UpstreamConfig,
-    client: Callable[..., Client] = Client,
-    open_credential: OpenCredential = open_alone,
-    queues: AdmissionQueues | None = None,
-) -> Upstream:
-    """Build an upstream. `client` makes its client and `open_credential` its credentials; both use
-    the network only at the first request. Without `queues` the requests in flight are not bounded.
-    """
-    timeouts = Timeouts(**config.timeouts)
-    built = client(config.url, timeouts=timeouts, **_client_options(config))
-    secrets = [*_secrets(config, built)]
-
-    def redact() -> None:
-        fetched = (secret for credential in credentials for secret in credential.secrets)
-        upstream.redaction = Redaction((*secrets, *fetched))
-
-    credentials = [open_credential(credential, redact) for credential in config.credentials]
-    upstream = _upstream(config, built, timeouts, Credentials(credentials), Gates(config, queues))
-    if config.resolve is not None:
-        upstream.replicas = Replicas(built, config.resolve.max_addresses)
-    redact()
-    return upstream
-
-
-def _upstream(
-    config: UpstreamConfig,
-    client: Client,
-    timeouts: Timeouts,
-    credentials: Credentials,
-    gates: Gates,
-) -> Upstream:
-    return Upstream(
-        name=config.name,
-        dialect=config.dialect,
-        client=client,
-        timeouts=timeouts,
-        credentials=credentials,
-        retry=config.retry,
-        budget=Budget(config.retry.budget),
-        breaker=config.breaker,
-        heartbeat=config.heartbeat,
-        forward_headers=config.forward_headers,
-        ask_usage=config.ask_usage,
-        cache_in_input=config.cache_in_input,
-        responses_websocket=config.responses_websocket,
-        url=config.url,
-        transforms=(
-            *header_changes(config.headers, config.at),
-            *compile_all(config.transform, upstream=True),
-        ),
-        gates=gates,
-        choices=config.choices,
-        regions=config.regions,
-    )
-
-
-def _client_options(config: UpstreamConfig) -> dict[str, Any]:
-    """The options of a client about its connections. An upstream whose addresses are followed does
-    not use the proxy of the environment, which would look up the name itself."""
-    tls, pool = config.tls, config.pool
-    options = {
-        "pool_size": pool.size,
-        "pool_idle": pool.idle,
-        "pool_age": pool.age,
-        "ca": tls.ca,
-        "cert": (tls.certificate, tls.key or tls.certificate) if tls.certificate else None,
-        "verify": tls.verify,
-    }
-    if config.resolve is None:
-        return options | {"proxy": config.proxy}
-    return options | {"proxy": config.proxy or "", "lookup": lookup_of(config.resolve)}
-
-
-def header_changes(changes: HeaderChanges, at: Path) -> tuple[Transform, ...]:
-    """`headers: {set, add, remove}` of an upstream at `at`, as a transform with literal values, not
-    templates; none without changes."""
-    edits = HeaderEdits(
-        remove=changes.remove,
-        add={name: literal(value) for name, value in changes.add.items()},
-        set={name: literal(value) for name, value in changes.set.items()},
-    )
-    return (Transform((*at, "headers"), RequestEdits(edits)),) if edits else ()
-
-
-def _secrets(config: UpstreamConfig, client: Client) -> Iterator[str]:
-    """The secrets that only the upstream, or the proxy in front of it, may see."""
-    for credential in config.credentials:
-        yield from credential.secrets
-    transforms = (
-        *header_changes(config.headers, config.at),
-        *compile_all(config.transform, upstream=True),
-    )
-    for transform in transforms:
-        header, query = transform.request.header, transform.request.query
-        for values in (header.set, header.add, query.set, query.default):
-            for name, template in values.items():
-                if is_secret_name(name) and template.constant is not None:
-                    yield template.constant
-    if client.proxy_authorization:
-        yield client.proxy_authorization

@@ -7,8 +7,8 @@ from engine.exchange.services import Services
 from engine.plan.make_plan import make_plan
 from engine.telemetry.health import Health
 from engine.upstream.client.dial_order import Address, Share
+from engine.upstream.connect import open_alone
 from engine.upstream.metrics import ADDRESSES
-from engine.upstream.target import open_alone
 from tests.support.small import project
 from tests.support.upstreams import AddressedClient
 

@@ -90,11 +90,3 @@ def test_all_pages_of_anthropic_are_all_models():
         if not page["has_more"]:
             break
     assert models == names(0, 60)
-
-
-def test_an_input_that_is_none_beside_the_cache_is_none():
-    tally = dialects.get("anthropic").meter.tally()
-    tally.take({"type": "message_start", "message": {"usage": {"input_tokens": 9_000}}})
-    last = {"input_tokens": 0, "output_tokens": 9, "cache_read_input_tokens": 8_834}
-    tally.take({"type": "message_delta", "usage": last})
-    assert (tally.usage().input, tally.usage().cached) == (8_834, 8_834)

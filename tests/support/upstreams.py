@@ -16,10 +16,11 @@ from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.dial_order import Address, LookupStatus, Share
 from engine.upstream.client.failures import Silence, UpstreamFailure
+from engine.upstream.connect import header_changes
 from engine.upstream.credentials import Credentials
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.retry import Budget
-from engine.upstream.target import Target, Upstream, header_changes
+from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import TargetGroup
 from engine.values.redaction import Redaction
 

@@ -43,7 +43,7 @@ from engine.spec.document.node import Node
 from engine.spec.document.path_items import example_value
 from engine.spec.request_writer import RequestValues
 from engine.stores.ledger.journal import Journal, JournalError
-from engine.upstream.target import connect
+from engine.upstream.connect import connect
 from engine.values.caller import Caller
 from engine.values.media_types import is_json
 

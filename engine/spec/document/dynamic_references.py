@@ -13,7 +13,8 @@ from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from engine.source.problem import Findings, Level, Path
-from engine.spec.document.node import Library, Node, target_of
+from engine.spec.document.node import Library, Node
+from engine.spec.document.reference_target import target_of
 from engine.spec.document.reference_walk import all_references, references
 from engine.spec.document.schema_ids import Resource, SchemaIds
 

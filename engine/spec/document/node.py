@@ -5,59 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
-from msgspec import Struct
-
-from engine.source.problem import Path, Problem, Source
+from engine.source.problem import Path, Source
 from engine.source.reader import SourceDocument, read_file
 from engine.spec.document import packed
-from engine.values.json_pointer import escape, unescape
+from engine.spec.document.graft_source import GraftSource
+from engine.spec.document.reference_target import UNUSABLE_NAME, pointer_steps, target_of
+from engine.values.json_pointer import escape
 
 CONVERTED = "3.0.4+swagger-2.0"
 """The version of a document that was converted from Swagger 2.0."""
 
-UNUSABLE_NAME = (ValueError, OSError, RuntimeError)
-"""What `target_of` raises for a file that cannot exist: a null or half a character in its name, a
-circle of symbolic links (RuntimeError)."""
-
 _EXTENDED = ("paths",), ("responses",)
 _MAX_REFS = 64
 _INDEX_DIGITS = 9
-
-
-class GraftSource(Struct, frozen=True):
-    """The file from which a value of a document comes: an overlay, or, for a value that a
-    conversion moved, the document as its author wrote it.
-
-    `at_document` is its path in the document, `at_file` its path in the file.
-    """
-
-    marked: SourceDocument
-    at_document: Path
-    at_file: Path
-
-    @property
-    def file(self) -> str:
-        return self.marked.file
-
-    @property
-    def text(self) -> str:
-        return self.marked.text
-
-    @property
-    def problems(self) -> list[Problem]:
-        return self.marked.problems
-
-    def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """Line and column in the file of the value at `path` of the document."""
-        return self.marked.place((*self.at_file, *path[len(self.at_document) :]), key=key)
-
-    def redact(self, words: str) -> str:
-        return self.marked.redact(words)
 
 
 @dataclass(slots=True)
@@ -283,39 +247,3 @@ class Node:
 
 def _is_index(step: str) -> bool:
     return step.isascii() and step.isdigit() and len(step) <= _INDEX_DIGITS
-
-
-def target_of(
-    ref: str, base: FilePath, resolved: dict[tuple[FilePath, str], FilePath] | None = None
-) -> tuple[FilePath, str]:
-    """The file and the JSON Pointer that a `$ref` in the file `base` names. Raises UNUSABLE_NAME
-    for a file that cannot exist.
-
-    `resolved` keeps the files that were found, by folder and name: to resolve a path takes ten
-    times as long as all else, and thousands of references name the same files.
-    """
-    target, _, pointer = ref.partition("#")
-    if not target:
-        return base, pointer
-    if target.startswith("file://"):
-        return _path_of_uri(target), pointer
-    folder = base.parent
-    file = resolved.get((folder, target)) if resolved is not None else None
-    if file is None:
-        file = (folder / unquote(target)).resolve()
-        if resolved is not None:
-            resolved[folder, target] = file
-    return file, pointer
-
-
-@lru_cache(maxsize=4096)
-def _path_of_uri(uri: str) -> FilePath:
-    return FilePath(unquote(uri.removeprefix("file://")))
-
-
-def pointer_steps(pointer: str) -> list[str]:
-    """The steps of a JSON Pointer in a URI fragment (RFC 6901)."""
-    steps = pointer.split("/")[1:]
-    if "%" not in pointer and "~" not in pointer:
-        return steps
-    return [unescape(unquote(step)) for step in steps]

@@ -11,9 +11,10 @@ from pathlib import Path as FilePath
 
 from engine.source.problem import Path
 from engine.spec.document.compact_json import dumps
-from engine.spec.document.node import UNUSABLE_NAME, Library, pointer_steps, target_of
+from engine.spec.document.node import Library
 from engine.spec.document.packed import json_of
 from engine.spec.document.path_items import ADDITIONAL, METHODS
+from engine.spec.document.reference_target import UNUSABLE_NAME, pointer_steps, target_of
 
 _REFERENCE = re.compile(r'"\$ref":("(?:[^"\\]|\\.)*")')
 _OF_OPERATIONS = frozenset({"paths", "components", "webhooks"})

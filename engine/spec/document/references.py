@@ -12,7 +12,8 @@ from engine.source.files import is_file
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.negations import remove_negation
-from engine.spec.document.node import UNUSABLE_NAME, Library, Node, target_of
+from engine.spec.document.node import Library, Node
+from engine.spec.document.reference_target import UNUSABLE_NAME, target_of
 from engine.spec.document.reference_walk import all_references, is_extension, references
 from engine.spec.document.schema_ids import SchemaIds
 from engine.spec.document.self_uris import SelfUris

@@ -16,7 +16,8 @@ from urllib.parse import quote, unquote, urljoin
 
 from engine.source.problem import Path
 from engine.spec.document.compact_json import has_any_key
-from engine.spec.document.node import UNUSABLE_NAME, Library, Node, pointer_steps, target_of
+from engine.spec.document.node import Library, Node
+from engine.spec.document.reference_target import UNUSABLE_NAME, pointer_steps, target_of
 from engine.spec.document.schema_keywords import (
     LITERAL,
     NAMING,

@@ -11,7 +11,8 @@ from pathlib import Path as FilePath
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from engine.source.files import is_file
-from engine.spec.document.node import UNUSABLE_NAME, Library, Node
+from engine.spec.document.node import Library, Node
+from engine.spec.document.reference_target import UNUSABLE_NAME
 from engine.spec.document.schema_ids import SchemaIds
 
 

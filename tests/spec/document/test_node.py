@@ -11,28 +11,6 @@ from tests.support.each import each
 from tests.support.libraries import HEAD, at, read
 
 
-@each(
-    ("key", "pointer"),
-    [
-        ("a/b", "#/t/a~1b"),
-        ("a~b", "#/t/a~0b"),
-        ("a~1b", "#/t/a~01b"),
-        ("a b", "#/t/a%20b"),
-        ("{id}", "#/t/{id}"),
-        ("{id}", "#/t/%7Bid%7D"),
-        ("é", "#/t/é"),
-        ("é", "#/t/%C3%A9"),
-        ("a%b", "#/t/a%25b"),
-        ("200", "#/t/200"),
-    ],
-)
-def test_a_pointer_may_be_escaped(tmp_path: Path, key: str, pointer: str) -> None:
-    document = {"openapi": "3.1.0", "t": {key: {"x": 1}}, "a": {"$ref": pointer}}
-    library, problems = read(tmp_path, api=json.dumps(document))
-    assert problems == []
-    assert at(library, "a", "x").value == 1
-
-
 def test_a_pointer_leads_into_lists(tmp_path: Path) -> None:
     library, problems = read(tmp_path, api=HEAD + "a: {$ref: '#/b/1'}\nb: [{x: 1}, {x: 2}]\n")
     assert problems == []

@@ -15,13 +15,14 @@ from engine.exchange.services import Services
 from engine.machine.state import SharedState
 from engine.upstream import choose
 from engine.upstream.client.dial_order import Address, Share
+from engine.upstream.connect import connect
 from engine.upstream.forward import Forward
 from engine.upstream.health.monitor import HealthMonitor
 from engine.upstream.health.outliers import Activity
 from engine.upstream.metrics import ANSWER, BREAKER, upstream_collector
 from engine.upstream.model_catalog import build_catalog
 from engine.upstream.route_headers import RouteHeaders
-from engine.upstream.target import Target, Upstream, connect
+from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_load import load_of
 from engine.upstream.target_state import FIRST, LAST, OpenAttempt
