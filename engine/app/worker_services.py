@@ -13,6 +13,7 @@ from engine.app.limit_counters import counters_of
 from engine.app.machine_stores import admission_queues, machine_state
 from engine.app.plan_needs import is_limited
 from engine.app.telemetry import WorkerTelemetry
+from engine.callers.jwt.identity import revoked_identities
 from engine.callers.revocation import RemovedTokens, TokenValidity
 from engine.config.config import Config
 from engine.config.console import SIGN_IN
@@ -204,4 +205,5 @@ def _token_validity(
 ) -> TokenValidity | None:
     if not config.stores.end_revoked:
         return None
-    return TokenValidity(config.tokens, recorded, config.stores.token_ttl, ended, time.time)
+    ttl, judged = config.stores.token_ttl, revoked_identities(config.jwt)
+    return TokenValidity(config.tokens, recorded, ttl, ended, time.time, judged)

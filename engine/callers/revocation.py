@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from engine.callers.jwt.identity import is_signed, issuer_of
+from engine.callers.jwt.identity import ends_of, is_signed
 from engine.exchange import services
 from engine.exchange.exchange import Exchange
 from engine.process.periodic import PeriodicTask
@@ -28,12 +28,14 @@ _NEVER = float("inf")
 
 RemovedTokens = Callable[[], Mapping[str, float]]
 """Returns the digests of config tokens that a later config has removed, or lets expire earlier,
-each with the end of its validity in Unix seconds; also the identities of signed tokens that it has
-revoked, and of issuers that it has removed."""
+each with the end of its validity in Unix seconds; also the identities of signed tokens and subjects
+that it has revoked, and of issuers that it has removed."""
 
 
 class TokenValidity:
-    """Says which tokens are revoked or expired. What cannot be looked up is not revoked."""
+    """Says which tokens are revoked or expired. What cannot be looked up is not revoked. `judged`
+    are the identities that this worker's own config revokes: it has judged by them when a request
+    began, entry by entry, so that they end no open one."""
 
     def __init__(
         self,
@@ -42,7 +44,9 @@ class TokenValidity:
         ttl: float,
         ended: RemovedTokens,
         clock: Callable[[], float],
+        judged: Collection[str] = (),
     ) -> None:
+        self._judged = frozenset(judged)
         self._configured = configured
         self._records = records
         self._ended = ended
@@ -56,7 +60,7 @@ class TokenValidity:
         recorded: list[str] = []
         for digest in digests:
             if is_signed(digest):
-                if digest in ended or issuer_of(digest) in ended:
+                if any(end in ended and end not in self._judged for end in ends_of(digest)):
                     revoked.add(digest)
                 continue
             caller = self._configured.get(digest)

@@ -44,7 +44,8 @@ def authenticate(
     this process, by its connection. A secret that one of the `client_secrets` has sealed stands for
     the token that it was made from; without a secret, the session of a page that `sign_in` knows
     does. The contents of all `carriers` are removed from the request, so
-    that no token is forwarded or logged; on an `anonymous` route that is all.
+    that no token is forwarded or logged; on an `anonymous` route that is all, unless it copies a
+    file.
 
     Raises GatewayError 401 without a valid token; 429 for an unknown token from an address that has
     tried many; 403 for a token that may not call this operation (unless `any_operation`) or not
@@ -90,6 +91,11 @@ def _anonymous(remove_secrets: Callable[[Exchange], None]) -> Stage:
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         remove_secrets(exchange)
+        internal = exchange.connection.internal
+        if (
+            internal is not None and internal.is_copy
+        ):  # a request of the caller's, whatever its route
+            exchange.caller, exchange.token = internal.caller, internal.token
         return following(exchange)
 
     return stage

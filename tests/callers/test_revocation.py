@@ -4,7 +4,7 @@ import gevent
 import pytest
 
 from engine.callers.cache import TokenCache
-from engine.callers.jwt.identity import issuer_identity, revocable, unrevocable
+from engine.callers.jwt.identity import revocable, unrevocable
 from engine.callers.revocation import REMOVED, TokenValidity, sweep
 from engine.stores.database.failures import DatabaseAway
 from engine.values.caller import Caller
@@ -64,10 +64,19 @@ def test_a_token_that_a_later_config_removed_or_shortened_ends(clock):
 
 
 def test_signed_tokens_end_when_they_or_their_issuers_are_removed(clock):
-    signed = [revocable("a", "1"), revocable("a", "2"), unrevocable("b", "0a"), revocable("c", "1")]
-    ended = {revocable("a", "1"): REMOVED, issuer_identity("b"): REMOVED}
+    signed = [
+        *(revocable("a", "1", "ada"), revocable("a", "2", "ada"), unrevocable("b", "0a", "ada")),
+        *(revocable("c", "1", "eve"), revocable("a", "3", "eve")),
+    ]
+    ended = dict.fromkeys(("jwt:a\n1", "jwt:b", "jwt:c\n\neve"), REMOVED)
     validity = TokenValidity(CONFIG, None, 10.0, lambda: ended, clock)
-    assert validity.revoked(signed) == {signed[0], signed[2]}
+    assert validity.revoked(signed) == {signed[0], signed[2], signed[3]}
+
+
+def test_what_the_config_of_the_worker_revokes_ends_nothing_that_it_has_admitted(clock):
+    ended = {"jwt:a\n\nada": REMOVED}
+    validity = TokenValidity(CONFIG, None, 10.0, lambda: ended, clock, {"jwt:a\n\nada"})
+    assert validity.revoked([revocable("a", "1", "ada")]) == set()
 
 
 def test_a_removed_token_that_the_records_have_goes_on(clock, records):

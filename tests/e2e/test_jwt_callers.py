@@ -185,13 +185,17 @@ def test_a_stream_ends_when_its_token_expires(deployment):
     assert deployment.ask(secret).status == 401
 
 
-def test_a_stream_ends_when_a_reload_revokes_its_token(deployment):
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [({"jti": "stolen"}, "revoked: [stolen]"), ({"sub": "mallory"}, "revoked_subjects: [mallory]")],
+)
+def test_a_stream_ends_when_a_reload_revokes_its_token_or_subject(deployment, changes, line):
     world = deployment.world
-    secret = world.token(jti="stolen")
+    secret = world.token(**changes)
 
     def revoke() -> None:
         text = deployment.file.read_text()
-        revoked = text.replace("leeway: 0s", "leeway: 0s\n      revoked: [stolen]")
+        revoked = text.replace("leeway: 0s", f"leeway: 0s\n      {line}")
         deployment.file.write_text(revoked)
         deployment.running.process.send_signal(signal.SIGHUP)
 

@@ -459,6 +459,12 @@ def test_a_call_from_inside_to_a_public_operation_has_no_caller():
     assert call_inside(InternalCaller(Caller("inside")), anonymous=True).caller is None
 
 
+def test_a_copy_of_a_file_has_its_caller_at_a_public_operation_too():
+    internal = InternalCaller(Caller("inside"), "digest", is_copy=True)
+    exchange = call_inside(internal, anonymous=True)
+    assert (exchange.caller, exchange.token) == (Caller("inside"), "digest")
+
+
 def test_a_caller_whose_token_has_expired_calls_nothing():
     with pytest.raises(GatewayError, match="expired") as excinfo:
         call_inside(InternalCaller(Caller("inside", expires=1.0)))

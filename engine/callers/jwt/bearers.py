@@ -154,7 +154,8 @@ def _check_size(secret: str) -> None:
 
 
 def _identity(issuer: JwtIssuer, claims: Mapping[str, Any], key: str) -> str:
-    token_id = claims.get("jti")
+    token_id, subject = claims.get("jti"), claims.get("sub")
+    subject = subject if isinstance(subject, str) else ""
     if isinstance(token_id, str):
-        return revocable(issuer.issuer, token_id)
-    return unrevocable(issuer.issuer, key)
+        return revocable(issuer.issuer, token_id, subject)
+    return unrevocable(issuer.issuer, key, subject)

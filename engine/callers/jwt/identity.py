@@ -1,5 +1,9 @@
-"""The identity of a JSON Web Token, by which its open requests are ended: `jwt:ISSUER`, a newline,
-and its claim `jti`, or its digest without one. That of any other token is a digest in hexadecimal.
+"""The identity of a JSON Web Token, by which its open requests are ended: `jwt:ISSUER`, its claim
+`jti`, or its digest without one, and its claim `sub`, a line each. That of any other token is a
+digest in hexadecimal.
+
+A config ends issuers, tokens and subjects: each has an identity of its own, of which a token has
+three (`ends_of`).
 """
 
 from __future__ import annotations
@@ -17,14 +21,14 @@ def is_signed(identity: str) -> bool:
     return identity.startswith(_PREFIX)
 
 
-def unrevocable(issuer: str, digest: str) -> str:
+def unrevocable(issuer: str, digest: str, subject: str) -> str:
     """The identity of a token without `jti`."""
-    return f"{issuer_identity(issuer)}\n{_NO_ID}{digest}"
+    return revocable(issuer, f"{_NO_ID}{digest}", subject)
 
 
-def revocable(issuer: str, token_id: str) -> str:
+def revocable(issuer: str, token_id: str, subject: str) -> str:
     """The identity of a token with the claim `jti`."""
-    return f"{issuer_identity(issuer)}\n{token_id}"
+    return f"{_token(issuer, token_id)}\n{_line(subject)}"
 
 
 def issuer_identity(issuer: str) -> str:
@@ -32,16 +36,33 @@ def issuer_identity(issuer: str) -> str:
     return _PREFIX + issuer
 
 
-def issuer_of(identity: str) -> str:
-    """The `issuer_identity` of a token's identity."""
-    return identity.partition("\n")[0]
+def ends_of(identity: str) -> tuple[str, str, str]:
+    """What ends a token: the identities of its issuer, its `jti` and its subject."""
+    issuer, token, subject = identity.rsplit("\n", 2)
+    return issuer, f"{issuer}\n{token}", f"{issuer}\n\n{subject}"
 
 
 def revoked_identities(issuers: Iterable[JwtIssuer]) -> set[str]:
-    """Those of all tokens that the config revokes."""
-    return {revocable(issuer.issuer, token) for issuer in issuers for token in issuer.revoked}
+    """Those of all tokens and subjects that the config revokes."""
+    revoked: set[str] = set()
+    for issuer in issuers:
+        name = issuer.issuer
+        revoked |= {_token(name, token) for token in issuer.revoked}
+        revoked |= {
+            f"{issuer_identity(name)}\n\n{_line(subject)}" for subject in issuer.revoked_subjects
+        }
+    return revoked
 
 
 def issuer_identities(issuers: Iterable[JwtIssuer]) -> set[str]:
     """Those of all issuers of the config."""
     return {issuer_identity(issuer.issuer) for issuer in issuers}
+
+
+def _token(issuer: str, token_id: str) -> str:
+    return f"{issuer_identity(issuer)}\n{_line(token_id)}"
+
+
+def _line(text: str) -> str:
+    """A text of a claim in one line."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n")

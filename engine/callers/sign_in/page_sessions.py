@@ -122,9 +122,9 @@ class PageSessions:
         check_claims(entry, claims)
         caller = caller_of(entry, claims, self._currency, self._carried)
         if session.token_id:
-            identity = revocable(issuer, session.token_id)
+            identity = revocable(issuer, session.token_id, session.subject)
         else:
-            identity = unrevocable(issuer, session.number)
+            identity = unrevocable(issuer, session.number, session.subject)
         return self._teams.member(caller), identity
 
     def _open(self, value: str) -> PageSession:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.callers.jwt.identity import is_signed, issuer_identity, issuer_of, revocable
+from engine.callers.jwt.identity import ends_of, is_signed, issuer_identity, revocable
 from engine.callers.jwt.refusal import TokenRefused
 from engine.callers.sign_in.refusal import SignInRefused
 from tests.support.each import each
@@ -146,7 +146,7 @@ def test_rights_and_teams_are_those_of_the_config_of_today(entered: Browser) -> 
 def test_the_identity_of_a_session_is_that_of_its_id_token(entered: Browser) -> None:
     known = entered.sign_in.caller(entered.environ())
     assert known is not None
-    assert known[1] == revocable(ISSUER, "7")
+    assert known[1] == revocable(ISSUER, "7", "ada")
 
 
 def test_sessions_without_an_id_have_identities_of_their_own() -> None:
@@ -160,7 +160,7 @@ def test_sessions_without_an_id_have_identities_of_their_own() -> None:
     assert len(identities) == 2
     for identity in identities:
         assert is_signed(identity)
-        assert issuer_of(identity) == issuer_identity(ISSUER)
+        assert ends_of(identity)[0] == issuer_identity(ISSUER)
 
 
 def test_of_hundreds_of_groups_a_session_has_those_that_count() -> None:
