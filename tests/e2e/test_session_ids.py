@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request
 from websockets.sync.client import ClientConnection, connect
 from websockets.sync.server import ServerConnection, serve
 
@@ -62,9 +63,11 @@ class Vendor:
     says: list[bytes | str] = field(default_factory=list)
     account: str = ""
 
+    def opened(self, _: ServerConnection, request: Request) -> None:
+        """Keep the account of a session before it is answered: its caller may ask at once."""
+        self.account = request.headers.get("authorization", "")
+
     def __call__(self, socket: ServerConnection) -> None:
-        assert socket.request is not None
-        self.account = socket.request.headers.get("authorization", "")
         for message in socket:
             self.received.append(json.loads(message))
             for text in self.says or ['{"type": "done"}']:
@@ -74,7 +77,7 @@ class Vendor:
 @pytest.fixture(scope="module")
 def vendor() -> Iterator[Vendor]:
     handler = Vendor()
-    with serve(handler, "127.0.0.1", 0) as server:
+    with serve(handler, "127.0.0.1", 0, process_request=handler.opened) as server:
         handler.url = f"http://127.0.0.1:{server.socket.getsockname()[1]}"
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

@@ -137,13 +137,22 @@ def test_a_server_that_stops_or_crashes_loses_no_row(postgres, tmp_path):
     check(url, processes)
 
 
+def stops_with_files(pid, folder):
+    """Stop a worker. Returns whether it has files; one that has just deleted them goes on."""
+    os.kill(pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, pid, os.WSTOPPED)
+    if files(folder):
+        return True
+    os.kill(pid, signal.SIGCONT)
+    return False
+
+
 def test_a_worker_killed_before_it_deletes_a_file_inserts_no_row_twice(url, tmp_path):
     """The rows are in the database, and still in the file as well."""
     folder = tmp_path / "journal"
     with workers(folder, url, ["a"]) as processes:
         until(lambda: len(shipped_ids(url)) > 50, patience=DEADLINE)
-        os.kill(processes[0].process.pid, signal.SIGSTOP)
-        assert files(folder) != []
+        until(lambda: stops_with_files(processes[0].process.pid, folder), patience=DEADLINE)
     before = len(shipped_ids(url))
     recover(folder, url)
     check(url, processes)
