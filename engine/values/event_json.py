@@ -11,7 +11,9 @@ _DATA = re.compile(rb"^data: (.*)", re.MULTILINE)
 
 _BOM = b"\xef\xbb\xbf"
 _NUMBERS = (b"NaN", b"Infinity")
-_STRING_OR_NUMBER = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|NaN|-?Infinity', re.DOTALL)
+_STRING_OR_NUMBER = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|NaN|-?Infinity', re.DOTALL)
+"""A string may lack its end: a search that began again at each quotation mark in it would take the
+square of its length."""
 
 
 def json_or_none(text: bytes) -> Any:
@@ -27,7 +29,7 @@ def amended_json(text: bytes) -> bytes:
     """A text that a reader of JSON has refused, without what JSON does not have and many readers
     accept: a byte order mark, as servers in .NET write it, and numbers that are none, as Python's
     `json` writes them, which become null."""
-    text = text.removeprefix(_BOM)
+    text = text.lstrip(_BOM)  # all of them: no other value begins with one of these bytes
     if not any(each in text for each in _NUMBERS):
         return text
     return _STRING_OR_NUMBER.sub(lambda m: m[0] if m[0][:1] == b'"' else b"null", text)

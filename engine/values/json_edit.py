@@ -18,7 +18,7 @@ Edit = tuple[int, int, bytes]
 
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR = re.compile(STRING + rb"|[^\s{}\[\]:,\"]++", re.DOTALL)
-_NESTING = re.compile(STRING + rb"|[{}\[\]]", re.DOTALL)
+_NESTING = re.compile(STRING + rb"?|[{}\[\]]", re.DOTALL)  # a string may be cut off
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _OBJECT = re.compile(rb"\s*\{")

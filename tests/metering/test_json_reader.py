@@ -1,5 +1,6 @@
 """Usage read from a JSON body of any size, in pieces of any size."""
 
+import time
 import tracemalloc
 
 import orjson
@@ -220,3 +221,14 @@ def test_the_output_in_many_small_objects_costs_what_their_size_costs():
         return steps(lambda: usage_reader.complete(ESTIMATE))
 
     assert cost(4_000) < 5 * cost(1_000)
+
+
+def test_a_string_that_is_cut_off_is_read_once() -> None:
+    seconds = []
+    for size in (1_000, 16_000):
+        rest = rb"\"" * size
+        begin = time.thread_time()
+        assert near_end(b'{"usage": {"a": 1}, "b": "}' + rest, "usage", 1) is None
+        assert near_start(b'{"usage": {"a": "' + rest, "usage") is None
+        seconds.append(time.thread_time() - begin)
+    assert seconds[1] < 100 * max(seconds[0], 0.0005)

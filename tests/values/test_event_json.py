@@ -1,10 +1,11 @@
 """The JSON in an event's data."""
 
+import time
 from typing import Any
 
 import pytest
 
-from engine.values.event_json import event_json, json_or_none
+from engine.values.event_json import amended_json, event_json, json_or_none
 
 
 @pytest.mark.parametrize(
@@ -38,8 +39,18 @@ def test_a_text_that_is_not_json_has_no_value() -> None:
         (b'\xef\xbb\xbf{"a":NaN}', {"a": None}),
         (b'{"a":NaNs}', None),
         (b"\xef\xbb\xbf", None),
+        (b"\xef\xbb\xbf" * 3000 + b"{}", {}),
         (b'{"a":NaN', None),
     ],
 )
 def test_what_other_readers_of_json_accept_is_read(text: bytes, document: Any) -> None:
     assert json_or_none(text) == document
+
+
+def test_a_string_without_its_end_is_read_once() -> None:
+    seconds = []
+    for size in (2_000, 32_000):
+        begin = time.thread_time()
+        assert amended_json(rb'{"a":NaN,"b":"' + rb"\"" * size) != b""
+        seconds.append(time.thread_time() - begin)
+    assert seconds[1] < 100 * max(seconds[0], 0.0005)
