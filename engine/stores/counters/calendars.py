@@ -6,7 +6,8 @@ The laws, for any time zone and any change of it (in the config, or in the time 
 - A window ends when it has ended both in the time zone in which it began and in the current one. It
   is the same window as the one of the current time zone that contains its middle.
 - If the clock was set back by more than a window, the count moves to the current window.
-- An empty window is not stored.
+- An empty window is not stored, nor does it replace the one before: in another time zone that may be
+  the current one.
 
 A record is three int64: the total, and the start and end of the window. Times are Unix
 microseconds. `window` is the start and end of the current window of the calendar. All functions
@@ -39,9 +40,9 @@ def read(record: bytes | None, window: Window, now: int) -> tuple[int, int, int]
     return total, first, max(last, end) if is_present else last
 
 
-def start_of(record: bytes) -> int:
-    """The start of a record's window, which names the window in receipts."""
-    return int(_RECORD.unpack(record)[1])
+def start_of(record: bytes | None, window: Window, now: int) -> int:
+    """The start of the window in which a request counts now, which names the window in receipts."""
+    return read(record, window, now)[1]
 
 
 def is_expired(record: bytes, now: int) -> bool:
@@ -52,14 +53,16 @@ def is_expired(record: bytes, now: int) -> bool:
 
 def take(
     record: bytes | None, amount: int, cost: int, window: Window, now: int
-) -> tuple[bytes, int, float] | None:
+) -> tuple[bytes | None, int, float] | None:
     """The record after `cost` was taken, the amount left, and the seconds until the window ends;
     None if the limit denies."""
     total, start, end = read(record, window, now)
     after = total + cost
     if after > amount or (not cost and after == amount):
         return None
-    return _RECORD.pack(after, start, end), amount - after, (end - now) / 1e6
+    if after:
+        record = _RECORD.pack(after, start, end)
+    return record, amount - after, (end - now) / 1e6
 
 
 def look(record: bytes | None, amount: int, cost: int, window: Window, now: int) -> LimitState:

@@ -156,9 +156,11 @@ class MemoryCounters:
             if tick:
                 update = windows.take(record, amount, cost, tick, now)
             elif calendar is not None:
-                update = calendars.take(record, amount, cost, *self._window(calendar))
+                window = self._window(calendar)
+                update = calendars.take(record, amount, cost, *window)
                 if update is not None:
-                    receipt.starts = {**receipt.starts, key: calendars.start_of(update[0])}
+                    start = calendars.start_of(update[0], *window)
+                    receipt.starts = {**receipt.starts, key: start}
             else:
                 update = slots.take(record, amount, cost, memory.worker, memory.alive)
             if update is None:
@@ -166,7 +168,8 @@ class MemoryCounters:
                 return refusal(len(resets), self._states(memory, txn, locations, costs, now))
             previous.append((key, record))
             new_record, available, reset = update
-            txn.put(key, new_record)
+            if new_record is not None:
+                txn.put(key, new_record)
             remaining.append(available)
             resets.append(reset)
         return TakeResult(None, remaining, resets, receipt)

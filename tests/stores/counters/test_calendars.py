@@ -107,21 +107,20 @@ def test_a_clock_that_was_far_ahead_denies_for_one_window():
 def test_a_correction_counts_in_its_window_or_an_increase_in_the_present_one(now, change, remains):
     record = take(None, 15, MONTH, JANUARY)
     window = MONTH if now < FEBRUARY else (FEBRUARY, MARCH)
-    record = calendars.correct(record, window, now, calendars.start_of(record), change)
+    record = calendars.correct(record, window, now, JANUARY, change)
     assert remaining(record, window, now) == remains
 
 
 def test_a_refund_of_a_window_that_has_ended_is_not_one_of_the_next():
     record, later = take(None, 15, MONTH, JANUARY), (FEBRUARY, MARCH)
-    start = calendars.start_of(record)
     record = take(record, 3, later, FEBRUARY)
-    assert remaining(calendars.correct(record, later, FEBRUARY, start, -15), later, FEBRUARY) == 17
+    record = calendars.correct(record, later, FEBRUARY, JANUARY, -15)
+    assert remaining(record, later, FEBRUARY) == 17
 
 
 def test_a_refund_that_comes_too_late_leaves_the_record_as_it_is():
-    start = calendars.start_of(take(None, 15, MONTH, JANUARY))
     record = take(None, 3, vienna(2), FEBRUARY)
-    assert calendars.correct(record, (FEBRUARY, MARCH), FEBRUARY, start, -15) == record
+    assert calendars.correct(record, (FEBRUARY, MARCH), FEBRUARY, JANUARY, -15) == record
 
 
 def test_a_record_that_is_corrected_to_nothing_is_none():
@@ -169,8 +168,7 @@ def test_whenever_the_time_zone_changes_windows_follow_each_other_and_none_is_sh
         if update is None:
             continue
         record = update[0]
-        if not total + cost:  # nothing counts: no window has begun, and the last one is forgotten
-            windows = []
+        if not total + cost:  # nothing counts: no window has begun
             continue
         if windows and windows[-1][0] == start:
             assert end >= windows[-1][1]
@@ -181,7 +179,16 @@ def test_whenever_the_time_zone_changes_windows_follow_each_other_and_none_is_sh
         windows.append((start, end))
 
 
-def test_a_window_in_which_nothing_counts_is_not_remembered():
-    before, after = (Calendar("day", zone).window(JANUARY) for zone in ("UTC", "Europe/Vienna"))
-    record, *_ = calendars.take(None, AMOUNT, 0, before, JANUARY)
-    assert calendars.read(record, after, JANUARY) == (0, *after)
+def test_a_request_that_costs_nothing_leaves_no_window_and_forgets_none():
+    """The window of January in UTC is, from its end on, that of the same month in Niue."""
+    assert calendars.take(None, AMOUNT, 0, MONTH, JANUARY) == (None, AMOUNT, 31 * 86_400.0)
+    record = take(None, 15, MONTH, JANUARY)
+    assert take(record, 0, (FEBRUARY, MARCH), FEBRUARY) == record
+    niue = Calendar("month", "Pacific/Niue").window(FEBRUARY)
+    assert remaining(record, niue, FEBRUARY) == 5
+
+
+def test_a_request_counts_in_the_window_that_it_names():
+    record = take(None, 15, MONTH, JANUARY)
+    assert calendars.start_of(record, vienna(1), JANUARY) == JANUARY
+    assert calendars.start_of(record, (FEBRUARY, MARCH), FEBRUARY) == FEBRUARY

@@ -306,6 +306,14 @@ def test_another_time_zone_has_the_same_count(bench):
     assert bench.passes(month(window=Calendar("day")))
 
 
+def test_a_look_after_a_month_does_not_forget_it(bench):
+    at(bench, "2026-10-31T12:00:00")
+    bench.take(month(cost=2))
+    at(bench, "2026-11-01T00:30:00")
+    assert bench.take(month(cost=0)).remaining == [3]
+    assert bench.take(month(cost=0, window=Calendar("month", "Pacific/Niue"))).remaining == [1]
+
+
 def test_the_same_month_twice_in_a_request_counts_twice(bench):
     assert bench.take(month(3, 2), month(3, 2)).denied == 1
     result = bench.take(month(4, 2), month(4, 2))
@@ -357,7 +365,8 @@ def test_any_requests_in_windows_of_the_calendar_agree_with_the_record(bench, re
         assert result.waits == ([state.wait] if update is None else ())
         if update is not None:
             record = update[0]
-            receipts.append((result.receipt, calendars.start_of(record), cost, rule))
+            start = calendars.start_of(record, *arguments[3:])
+            receipts.append((result.receipt, start, cost, rule))
         if really is not None and receipts:
             receipt, start, was, rule = receipts.pop(0)
             bench.settle(receipt, really)

@@ -196,7 +196,7 @@ for i = 1, count do
     taken, bucket, stop = calendar_of(key, tick, now)
     reset = stop - now
     if denied == 0 then
-      set_calendar(key, taken + cost, bucket, stop, now)
+      if taken + cost > 0 then set_calendar(key, taken + cost, bucket, stop, now) end
     elseif math.max(cost, 1) > amount then
       wait = stop - bucket
     elseif total + math.max(cost, 1) > amount then
