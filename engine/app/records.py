@@ -20,6 +20,7 @@ from engine.stores.ledger.metrics import ledger_collector
 from engine.stores.ledger_entry import cancelled_entries, entry_of
 from engine.telemetry.health import StoreCheck
 from engine.values.bounded_names import NameTables
+from engine.values.tags import tags_text
 
 if TYPE_CHECKING:
     from engine.stores.ledger.shipper import Shipper  # it imports SQLAlchemy
@@ -80,7 +81,9 @@ def _ledger(
     def write_entries(exchange: Exchange) -> None:
         if exchange.operation not in without_entry:
             entry = entry_of(exchange, config.currency)
-            journal.append(entry._replace(tags=tags(exchange)) if has_tags else entry)
+            if has_tags:
+                entry = entry._replace(tags=tags_text(tags(exchange)))
+            journal.append(entry)
             if exchange.record.attempt_count > 1:
                 for entry in cancelled_entries(exchange, config.currency):
                     journal.append(entry)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from engine.callers.tags import tag_reader
 from engine.config.config import Config
 from engine.config.telemetry import AccessLogConfig
 from engine.exchange.exchange import Exchange, Observer
@@ -18,7 +20,11 @@ from engine.telemetry.batch import Batch
 from engine.telemetry.health import ConfigStatus, Health
 from engine.telemetry.metrics.process import config_collector, log_collector, process_collector
 from engine.telemetry.sink import Sink
+from engine.values.bounded_names import NameTables
 from engine.values.metric import Collector
+
+if TYPE_CHECKING:
+    from engine.telemetry.metrics.tags import ReadTags
 
 
 @dataclass(slots=True)
@@ -139,6 +145,7 @@ def _metrics(
         parts.collectors,
         batch.flush,
         max_series=config.telemetry.series,
+        read_tags=_tags_with_metrics(config),
     )
     parts.observers.append(metrics)
     batch.consumers.append(metrics.record)
@@ -146,6 +153,11 @@ def _metrics(
     parts.closing.append(metrics.close)
     if parts.background:
         metrics.start(watches_loop=is_worker)
+
+
+def _tags_with_metrics(config: Config) -> ReadTags | None:
+    places = {tag.name: tag.place for tag in config.tags if tag.name in config.telemetry.tags}
+    return tag_reader(places, NameTables()) if places else None
 
 
 def version() -> str:

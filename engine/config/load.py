@@ -32,7 +32,7 @@ from engine.config.routes import read_policies, read_route
 from engine.config.server import read_server
 from engine.config.specs import read_spec
 from engine.config.stores import read_stores
-from engine.config.tags import read_tags
+from engine.config.tags import check_tags, read_tags
 from engine.config.team_prices import read_team_prices
 from engine.config.teams import TeamReader
 from engine.config.telemetry import check_listen, read_telemetry
@@ -231,6 +231,8 @@ def _config(
     telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
     at = ("telemetry" if "listen" in values.get("telemetry", {}) else "server", "listen")
     check_listen(telemetry, server.listen, at, source, findings)
+    tags = values.get("tags", {})
+    check_tags(telemetry.tags, ("telemetry", "tags"), tags, source, findings)
     return Config(
         source=source,
         folder=folder,
@@ -256,7 +258,7 @@ def _config(
         ),
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
         client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
-        tags=read_tags(values.get("tags", {}), source, findings),
+        tags=read_tags(tags, source, findings),
         catalog=read_catalog(values.get("providers", {}), folder, source, findings),
         webhooks={n: read_webhook(n, v) for n, v in values.get("webhooks", {}).items()},
     )

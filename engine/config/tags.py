@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from engine.source.problem import Findings, Path, Source
+from engine.source.suggestion import did_you_mean
 from engine.values.sharing import Sharer, read_sharing
 from engine.values.trees import Json
 
@@ -46,6 +49,17 @@ def read_tags(section: Json, source: Source, findings: Findings) -> tuple[Tag, .
         else:
             tags.append(Tag(name, place))
     return tuple(tags)
+
+
+def check_tags(
+    names: Sequence[str], at: Path, section: Json, source: Source, findings: Findings
+) -> None:
+    """Note the names at a place of the config that `tags:` does not have."""
+    for index, name in enumerate(names):
+        if name not in section:
+            hint = did_you_mean(name, section, "add it to `tags`, or remove it here")
+            message = f"there is no tag '{name}'"
+            findings.error(source, (*at, index), "MW517", message, hint)
 
 
 def _place(entry: str | Json) -> Json:

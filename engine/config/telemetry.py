@@ -85,7 +85,7 @@ class MetricsExport(Struct, frozen=True):
 class Telemetry(Struct, frozen=True):
     """`metrics` is the path of the metrics, "" for none; clients in `allow_ips` may read them and
     the details of health, and see the page of operations, if that is switched on. `series` bounds
-    how many a worker has.
+    how many a worker has. `tags` have metrics.
 
     `listen` is the address of the listener for metrics and readiness, or OFF or PUBLIC.
     """
@@ -94,6 +94,7 @@ class Telemetry(Struct, frozen=True):
     log: Log = field(default_factory=Log)
     metrics: str = _METRICS
     series: int = default("telemetry.series")
+    tags: tuple[str, ...] = ()
     operations: bool = default("telemetry.operations")
     listen: str = default("telemetry.listen")
     allow_ips: tuple[Network, ...] = networks(default("telemetry.allow_ips"))
@@ -128,6 +129,7 @@ def read_telemetry(
         log=Log(**values.get("log", {})),
         metrics=metrics if isinstance(metrics, str) else _METRICS if metrics else "",
         series=values["series"],
+        tags=tuple(values.get("tags", ())),
         operations=values["operations"],
         listen=values["listen"],
         allow_ips=allow_ips,

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from engine.app.telemetry import telemetry_of
+from engine.exchange.exchange import Content
 from engine.plan.make_plan import make_plan
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.recorder import MetricsRecorder
+from tests.support.recording_metrics import finished_exchange
 from tests.support.small import project
 
 
@@ -69,6 +71,24 @@ def test_the_config_switches_logs_and_metrics_on(tmp_path, more, observers):
 def test_without_a_folder_there_are_no_metrics(tmp_path):
     telemetry = telemetry_of(config(tmp_path), None)
     assert names_of(telemetry) == ([], ["AccessLogWriter"])
+    for close in reversed(telemetry.closing):
+        close()
+
+
+@pytest.mark.parametrize("name", ["project", "area"])
+def test_the_tags_that_the_config_names_have_metrics(tmp_path, name):
+    tags = "tags: {project: $request.body#/project, area: $request.body#/area}"
+    telemetry = telemetry_of(config(tmp_path, f"{tags}\ntelemetry: {{tags: [{name}]}}"), tmp_path)
+    exchange = finished_exchange()
+    exchange.content = Content("application/json", {"project": "apollo", "area": "apollo"})
+    for observe in telemetry.observers:
+        observe(exchange)
+    assert telemetry.page is not None
+    series = [line for line in telemetry.page().decode().splitlines() if 'value="apollo"' in line]
+    assert {line.split("{")[0] for line in series} == {
+        *("modelway_tag_requests_total", "modelway_tag_tokens_total", "modelway_tag_cost_total")
+    }
+    assert all(f'tag="{name}"' in line for line in series)
     for close in reversed(telemetry.closing):
         close()
 

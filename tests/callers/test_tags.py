@@ -7,7 +7,7 @@ from engine.exchange.exchange import Content
 from engine.values.bounded_names import NameTables
 from engine.values.caller import Caller
 from engine.values.sharing import OTHERS, Sharer
-from engine.values.tags import tag_in
+from engine.values.tags import tag_in, tags_text
 from tests.support.exchanges import new_exchange
 
 PLACES = {
@@ -26,7 +26,7 @@ def request(name="shop", customer="", project=None, **claims):
 
 
 def read(exchange, **tables):
-    return tag_reader(PLACES, NameTables(**tables))(exchange)
+    return tags_text(tag_reader(PLACES, NameTables(**tables))(exchange))
 
 
 def test_all_that_a_request_has_is_one_text():
@@ -53,5 +53,5 @@ def test_long_values_are_hashed_and_tokens_left_out():
 
 def test_the_number_of_values_is_bounded():
     reader = tag_reader(PLACES, NameTables(size=2))
-    texts = [tag_in(reader(request(customer=f"c{at}")), "customer") for at in range(4)]
+    texts = [reader(request(customer=f"c{at}"))["customer"] for at in range(4)]
     assert texts == ["c0", "c1", OTHERS, OTHERS]

@@ -6,7 +6,11 @@ from engine.offline.audit import AuditCase
 
 
 def check(case: AuditCase) -> None:
-    if case.config.tags and case.config.stores.records is None:
+    config = case.config
+    if config.tags and config.stores.records is None and not config.telemetry.tags:
         message = "tags are noted nowhere: there is no ledger"
-        hint = "write stores: {records: sqlite:///var/modelway.db}, or remove 'tags'"
+        hint = (
+            "write stores: {records: sqlite:///var/modelway.db}, or telemetry: {tags: [...]} for "
+            "metrics, or remove 'tags'"
+        )
         case.warn(("tags",), "MW518", message, hint, key=True)

@@ -153,6 +153,7 @@ class MemoryCounters:
                 remaining.append(amount)
                 resets.append(0.0)
                 continue
+            update: tuple[bytes | None, int, float] | None
             if tick:
                 update = windows.take(record, amount, cost, tick, now)
             elif calendar is not None:

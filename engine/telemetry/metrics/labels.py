@@ -9,7 +9,7 @@ Names of OpenTelemetry's semantic conventions for GenAI are written in Prometheu
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 from engine.exchange.exchange import Exchange
@@ -92,6 +92,23 @@ class SeriesRoom:
                 OTHER,
             )
         return False
+
+
+class NameRoom:
+    """The room for the names of one kind: the first `most` that are asked for, of which the files
+    have the `used` ones already."""
+
+    def __init__(self, most: int, used: Iterable[Hashable]) -> None:
+        self._most = most
+        self._used = {*used}
+
+    def takes(self, name: Hashable) -> bool:
+        """Whether there is room for a name, which it keeps."""
+        if name not in self._used:
+            if len(self._used) >= self._most:
+                return False
+            self._used.add(name)
+        return True
 
 
 def labels_of(exchange: Exchange, currency: str) -> SeriesLabels:

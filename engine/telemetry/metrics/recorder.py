@@ -32,6 +32,7 @@ from engine.telemetry.metrics.storage.metric_file import UNCOUNTED
 from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.telemetry.metrics.storage.tables import Numbers
 from engine.telemetry.metrics.streams import record_session, record_stream
+from engine.telemetry.metrics.tags import ReadTags, TagRecorder
 from engine.telemetry.metrics.teams import TeamRecorder
 from engine.telemetry.metrics.usage import UsageSeries, UsageTables
 from engine.values.metric import Collector
@@ -69,7 +70,8 @@ class MetricsRecorder:
 
     Create it after the fork, with the folder that the master's workers share. `collectors` are
     sampled at intervals; `flush` passes on the requests that still wait to be recorded. Requests
-    have at most `max_series` combinations of labels, see `SeriesRoom`.
+    have at most `max_series` combinations of labels, see `SeriesRoom`. `read_tags` gives the tags
+    that have metrics.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class MetricsRecorder:
         flush: Callable[[], None] = lambda: None,
         *,
         max_series: int = sys.maxsize,
+        read_tags: ReadTags | None = None,
     ) -> None:
         self._collectors = collectors
         self._currency = currency
@@ -92,7 +95,11 @@ class MetricsRecorder:
         self._series: dict[tuple[object, ...], _Series] = {}
         self._room = SeriesRoom(max_series, counted_combinations(self._cells))
         self._tables = RequestTables(self._cells), UsageTables(self._cells)
-        self._teams = TeamRecorder(self._cells, currency, max_series)
+        self._sharers: list[TeamRecorder | TagRecorder] = [
+            TeamRecorder(self._cells, currency, max_series)
+        ]
+        if read_tags is not None:
+            self._sharers.append(TagRecorder(self._cells, currency, read_tags, max_series))
         self._pending = _pending()
         self._totals: dict[int, float] = {}
         self._max_series = max_series
@@ -134,7 +141,7 @@ class MetricsRecorder:
             log.exception("request %s: its metrics are lost", exchange.request_id)
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
-        """Record the collected metrics, and the attempts and teams of these exchanges."""
+        """Record the collected metrics, and the attempts, teams and tags of these exchanges."""
         pending, self._pending = self._pending, _pending()
         for series, finished in pending.items():
             try:
@@ -144,7 +151,8 @@ class MetricsRecorder:
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.labels.operation)
         attempts.record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
-        self._teams.record(exchanges)
+        for sharer in self._sharers:
+            sharer.record(exchanges)
 
     def page(self) -> bytes:
         """The text that Prometheus scrapes. A thread renders it, so that requests continue."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.exchange.exchange import Exchange
-from engine.telemetry.metrics.labels import OTHER
+from engine.telemetry.metrics.labels import OTHER, NameRoom
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Metric, counter
 
@@ -39,15 +39,15 @@ class TeamRecorder:
     def __init__(self, cells: Cells, currency: str, max_teams: int) -> None:
         self._cells = cells
         self._currency = currency
-        self._max_teams = max_teams
-        self._teams = {team for team, _ in cells.label_values(TEAM_REQUESTS)}
+        self._room = NameRoom(max_teams, (team for team, _ in cells.label_values(TEAM_REQUESTS)))
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
         """Record finished exchanges."""
         for exchange in exchanges:
             caller = exchange.caller
             if caller is not None and caller.team:
-                self._record(self._label(caller.team), exchange)
+                team = caller.team if self._room.takes(caller.team) else OTHER
+                self._record(team, exchange)
 
     def _record(self, team: str, exchange: Exchange) -> None:
         record = exchange.record
@@ -60,11 +60,3 @@ class TeamRecorder:
     def _add(self, metric: Metric, team: str, kind: str, amount: float) -> None:
         if amount:
             self._cells.add(metric, (team, kind), amount)
-
-    def _label(self, team: str) -> str:
-        if team in self._teams:
-            return team
-        if len(self._teams) >= self._max_teams:
-            return OTHER
-        self._teams.add(team)
-        return team
