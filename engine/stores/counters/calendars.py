@@ -6,8 +6,8 @@ The laws, for any time zone and any change of it (in the config, or in the time 
 - A window ends when it has ended both in the time zone in which it began and in the current one. It
   is the same window as the one of the current time zone that contains its middle.
 - If the clock was set back by more than a window, the count moves to the current window.
-- An empty window is not stored, nor does it replace the one before: in another time zone that may be
-  the current one.
+- An empty window is not stored, and replaces none: the one before may be the current one in another
+  time zone.
 
 A record is three int64: the total, and the start and end of the window. Times are Unix
 microseconds. `window` is the start and end of the current window of the calendar. All functions

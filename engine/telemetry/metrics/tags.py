@@ -1,4 +1,4 @@
-"""Metrics of tags: the requests, tokens and money of each value of the tags that the config names."""
+"""Metrics of the tags that the config names: requests, tokens and money of each value."""
 
 from __future__ import annotations
 
