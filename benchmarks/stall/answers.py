@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 SIZE = 30_000_000
@@ -39,8 +40,8 @@ def _text() -> str:
     return _TEXT * (SIZE // len(_TEXT))
 
 
-def _images() -> bytes:
-    return json.dumps({"created": 1, "data": [{"b64_json": "QUJD" * (SIZE // 4)}]}).encode()
+def _images(size: int = SIZE) -> bytes:
+    return json.dumps({"created": 1, "data": [{"b64_json": "QUJD" * (size // 4)}]}).encode()
 
 
 def _embeddings() -> bytes:
@@ -69,6 +70,62 @@ def _blocks() -> bytes:
     return anthropic([{"type": "text", "text": _TEXT * 50}] * (SIZE // (len(_TEXT) * 50 + 30)))
 
 
+@cache
+def _files() -> bytes:
+    """The longest page of a list of files, 20 MB."""
+    row = {"object": "file", "bytes": 120, "created_at": 1, "purpose": "user_data", "status": "ok"}
+    more = {"filename": "a.txt", "status_details": _TEXT * 28}
+    rows = [{"id": f"file-{number:022}", **row, **more} for number in range(10_000)]
+    first, last = rows[0]["id"], rows[-1]["id"]
+    page = {"object": "list", "data": rows, "first_id": first, "last_id": last, "has_more": False}
+    return json.dumps(page).encode()
+
+
+@cache
+def _tools(page: int) -> bytes:
+    """A page of as many tools as a list has, and more: 300 of 1,200."""
+    member = {"type": "string", "description": _TEXT}
+    schema = {"type": "object", "properties": {f"member_{each}": member for each in range(25)}}
+    names = ("text", "longest", *(f"tool_{number}" for number in range(1_198)))
+    tools = [
+        {"name": name, "description": _TEXT * 4, "inputSchema": schema}
+        for name in names[page * 300 : page * 300 + 300]
+    ]
+    following = {"nextCursor": str(page + 1)} if page < 3 else {}
+    return json.dumps({"tools": tools, **following, "ttlMs": 5_000}).encode()
+
+
+def mcp_answer(body: bytes) -> bytes:
+    """The answer of an MCP server to a message."""
+    message = json.loads(body)
+    return b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (message["id"], _mcp_result(message))
+
+
+def _mcp_result(message: dict[str, Any]) -> bytes:
+    method, name = message["method"], message["params"].get("name")
+    if method == "server/discover":
+        return b'{"supportedVersions":["2026-07-28"]}'
+    if method == "tools/list":
+        return _tools(int(message["params"].get("cursor", 0)))
+    size = 50_000_000 if name == "text" else 950_000
+    part = {"type": "text", "text": _TEXT}
+    return json.dumps({"content": [part] * (size // len(json.dumps(part)))}).encode()
+
+
+def _object(kind: str, prefix: str) -> Callable[[], bytes]:
+    document = {"id": f"{prefix}-0000000000000000000001", "object": kind, "created_at": 1}
+    more = {"bytes": 5, "filename": "a.jsonl", "purpose": "batch", "name": "store"}
+    return lambda: json.dumps({**document, **more}).encode()
+
+
+BY_PATH: dict[str, Callable[[], bytes]] = {
+    "/guard": lambda: b'{"action":"pass"}',
+    "/v1/files": _files,
+    "/v1/vector_stores": _object("vector_store", "vs"),
+}
+"""The body of the answer of each path that has one."""
+
+
 ANSWERS: dict[str, Callable[[], bytes]] = {
     "gpt-text": lambda: chat({"role": "assistant", "content": _text()}),
     "gpt-logprobs": _log_probabilities,
@@ -78,6 +135,7 @@ ANSWERS: dict[str, Callable[[], bytes]] = {
     "claude-blocks": _blocks,
     "text-embedding-floats": _embeddings,
     "gpt-image-png": _images,
+    "gpt-image-small": lambda: _images(7_900_000),
 }
 """The body of each answer in one piece."""
 
@@ -90,6 +148,14 @@ def flood() -> Iterator[bytes]:
     """A stream of many events, as fast as the caller reads."""
     piece = _stream('{"content":"word "}') * 500
     for _ in range(SIZE // len(piece)):
+        yield piece
+    yield b"data: [DONE]\n\n"
+
+
+def drops() -> Iterator[bytes]:
+    """A stream of many events of some words."""
+    piece = _stream(json.dumps({"content": _TEXT * 5}))
+    for _ in range(3_000_000 // len(piece)):
         yield piece
     yield b"data: [DONE]\n\n"
 
@@ -111,6 +177,7 @@ def turn() -> Iterator[bytes]:
 
 STREAMS: dict[str, Callable[[], Iterator[bytes]]] = {
     "gpt-flood": flood,
+    "gpt-drops": drops,
     "gpt-one-event": one_event,
     "gpt-turn": turn,
 }

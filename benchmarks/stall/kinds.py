@@ -6,7 +6,11 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from benchmarks.stall.gateways import OBJECT_KEY
 from engine.config.keys import default
+from engine.exchange.opened_ids import Holder
+from engine.objects.owners import EVERYBODY
+from engine.objects.sealed_ids import Identity, Sealer
 from engine.relay.websocket.session import SessionLimits
 
 SIZE = 20_000_000
@@ -21,17 +25,16 @@ CHAT = "/v1/chat/completions"
 
 
 class Kind(NamedTuple):
-    """A request by its name: where it goes, its body, the media type of that, and the status of its
-    answer. `judged` requests go to the gateway with `deny` and transforms. Of a `socket` the body
-    is a message over a WebSocket, which a small one continues."""
+    """A request by its name: where it goes, its body, the gateway (`gateways.py`), the media type,
+    and the status of its answer. With status 101 the body is a message over a WebSocket."""
 
     name: str
     path: str
     body: Callable[[], bytes]
-    judged: bool = False
+    gateway: str = "plain"
     status: int = 200
     media_type: str = "application/json"
-    socket: bool = False
+    method: str = "POST"
 
 
 def _dumped(document: Any) -> bytes:
@@ -99,6 +102,53 @@ def _small(model: str, **more: Any) -> Callable[[], bytes]:
     return lambda: _chat(model, "Hello!", **more)
 
 
+def _file(purpose: str, data: bytes) -> bytes:
+    """The form that uploads a file."""
+    field = b'--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n%s\r\n'
+    file = b'--b\r\ncontent-disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n%s\r\n'
+    return field % purpose.encode() + file % data + b"--b--\r\n"
+
+
+def _batch() -> bytes:
+    """A file of requests."""
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": _WORDS * 10}]}
+    request = {"custom_id": "", "method": "POST", "url": CHAT, "body": body}
+    count = SIZE // 800
+    lines = (_dumped({**request, "custom_id": f"request {number}"}) for number in range(count))
+    return _file("batch", b"\n".join(lines))
+
+
+def _ids(count: int) -> Callable[[], bytes]:
+    """A vector store of files, by their sealed ids."""
+
+    def make() -> bytes:
+        sealer, holder = Sealer([OBJECT_KEY], ["openai"]), Holder("openai", 0)
+        ids = [
+            sealer.seal(Identity(f"file-{number:022}", holder, EVERYBODY), "file")
+            for number in range(count)
+        ]
+        return _dumped({"name": "store", "file_ids": ids})
+
+    return make
+
+
+def _message(method: str, **params: Any) -> Callable[[], bytes]:
+    """A message to an MCP server."""
+    return lambda: _dumped({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+
+
+def _call(tool: str, **arguments: Any) -> Callable[[], bytes]:
+    return _message("tools/call", name=tool, arguments=arguments)
+
+
+def _session() -> bytes:
+    """A message of a session as large as it may be."""
+    event = {"type": "input_audio_buffer.append", "audio": ""}
+    return _dumped({**event, "audio": "QUJD" * ((_MAX_MESSAGE - 100) // 4)})
+
+
+_FORM = "multipart/form-data; boundary=b"
+
 KINDS = (
     Kind("messages", CHAT, _messages),
     Kind("one text", CHAT, _text),
@@ -107,16 +157,16 @@ KINDS = (
     Kind("schemas of tools", CHAT, _tools),
     Kind("texts to embed", "/v1/embeddings", _input([_WORDS] * (SIZE // 60))),
     Kind("tokens to embed", "/v1/embeddings", _input([[*range(10_000, 11_000)]] * 2_000)),
-    Kind("a file", "/v1/audio/transcriptions", _form, media_type="multipart/form-data; boundary=b"),
+    Kind("a file", "/v1/audio/transcriptions", _form, media_type=_FORM),
     Kind("a mistake at the end", CHAT, lambda: _messages(last=17), status=400),
     Kind("JSON that breaks off", CHAT, _broken, status=400),
-    Kind("messages, judged", CHAT, _messages, judged=True),
-    Kind("one text, judged", CHAT, _text, judged=True),
+    Kind("messages, judged", CHAT, _messages, gateway="judged"),
+    Kind("one text, judged", CHAT, _text, gateway="judged"),
     Kind("messages, translated", CHAT, lambda: _messages("claude-small")),
     Kind("an image, translated", CHAT, lambda: _image("claude-small")),
     Kind("schemas, translated", CHAT, lambda: _tools("claude-small")),
     Kind("messages, not large", CHAT, lambda: _messages(size=_NOT_LARGE)),
-    Kind("messages, not large, judged", CHAT, lambda: _messages(size=_NOT_LARGE), judged=True),
+    Kind("messages, not large, judged", CHAT, lambda: _messages(size=_NOT_LARGE), gateway="judged"),
     Kind(
         "messages, not large, translated",
         CHAT,
@@ -131,13 +181,67 @@ KINDS = (
         "/v1/images/generations",
         lambda: _dumped({"model": "gpt-image-png", "prompt": "x"}),
     ),
-    Kind("answer: text, edited", CHAT, _small("gpt-text"), judged=True),
+    Kind("answer: text, edited", CHAT, _small("gpt-text"), gateway="judged"),
     Kind("answer: text, translated", CHAT, _small("claude-text")),
     Kind("answer: tool call, translated", CHAT, _small("claude-tool")),
     Kind("answer: blocks, translated", CHAT, _small("claude-blocks")),
     Kind("answer: many events", CHAT, _small("gpt-flood", stream=True)),
     Kind("answer: one event", CHAT, _small("gpt-one-event", stream=True)),
-    Kind("a conversation over a WebSocket", "/v1/responses", _turn, status=101, socket=True),
+    Kind("a conversation over a WebSocket", "/v1/responses", _turn, status=101),
+    Kind("messages, guarded", CHAT, lambda: _messages(size=SIZE // 5), "guarded"),
+    Kind("messages, not large, guarded", CHAT, lambda: _messages(size=_NOT_LARGE), "guarded"),
+    Kind("answer: text, guarded", CHAT, _small("gpt-text"), "guarded"),
+    Kind(
+        "answer: embeddings, guarded",
+        "/v1/embeddings",
+        _input("x", "text-embedding-floats"),
+        "guarded",
+    ),
+    Kind("answer: many events, guarded", CHAT, _small("gpt-drops", stream=True), "guarded"),
+    Kind("answer: one event, guarded", CHAT, _small("gpt-one-event", stream=True), "guarded"),
+    Kind("messages, by size", CHAT, lambda: _messages("gpt-by-size"), "wide"),
+    Kind(
+        "messages, not large, by size",
+        CHAT,
+        lambda: _messages("gpt-by-size", size=_NOT_LARGE),
+        "wide",
+    ),
+    Kind("an image, not large, by size", CHAT, lambda: _image("gpt-by-size", _NOT_LARGE), "wide"),
+    Kind(
+        "messages, not large, mirrored",
+        CHAT,
+        lambda: _messages("gpt-mirrored", size=_NOT_LARGE),
+        "wide",
+    ),
+    Kind(
+        "a file that passes",
+        "/v1/files",
+        lambda: _file("user_data", b"a" * SIZE),
+        "wide",
+        200,
+        _FORM,
+    ),
+    Kind("a batch", "/v1/files", _batch, "wide", 200, _FORM),
+    Kind("10,000 ids", "/v1/vector_stores", _ids(10_000), "wide"),
+    Kind("ids, not large", "/v1/vector_stores", _ids(1_200), "wide"),
+    Kind("answer: list of files", "/v1/files", bytes, "wide", method="GET"),
+    Kind("answer: tools", "/mcp/far", _message("tools/list"), "wide"),
+    Kind("answer: call of a tool", "/mcp/far", _call("far_text"), "wide"),
+    Kind("answer: longest call of a tool", "/mcp/far", _call("far_longest"), "wide"),
+    Kind("answer: call of an operation", "/mcp/files", _call("listFiles"), "wide"),
+    Kind(
+        "answer: call of a model",
+        "/mcp/models",
+        _call("chat", prompt="x", model="gpt-text"),
+        "wide",
+    ),
+    Kind(
+        "answer: image by a call",
+        "/mcp/models",
+        _call("generate_image", prompt="x", model="gpt-image-small"),
+        "wide",
+    ),
+    Kind("a message of a session", "/v1/realtime?model=gpt-realtime", _session, status=101),
 )
 
 MANY = Kind("an image of 10 MB", CHAT, lambda: _image(size=10_000_000))

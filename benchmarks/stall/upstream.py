@@ -1,4 +1,4 @@
-"""The upstream: it reads any request, and answers by the name of the model in it.
+"""The upstream: it reads any request, and answers by its path, or the name of the model in it.
 
 python -m benchmarks.stall.upstream PORT
 """
@@ -10,9 +10,11 @@ import socket
 import sys
 import threading
 
-from benchmarks.stall.answers import ANSWERS, STREAMS, small
+from benchmarks.stall.answers import ANSWERS, BY_PATH, STREAMS, mcp_answer, small
+from tests.support.frames import TEXT, Peer, accept
 
 _MODEL = re.compile(rb'"model": ?"([a-z-]+)"')
+_KEY = re.compile(r"sec-websocket-key: (\S+)", re.IGNORECASE)
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
 _EVENTS = (
@@ -40,9 +42,34 @@ def _converse(sock: socket.socket, bodies: dict[bytes, bytes]) -> None:
             if not end or (length is not None and len(body) < int(length[1])):
                 continue
             data = b""
-            _answer(sock, _name(body), bodies)
-    except OSError:
+            path = head.split(b" ", 2)[1].partition(b"?")[0].decode()
+            if (key := _KEY.search(head.decode("latin-1"))) is not None:
+                _echo(sock, key[1])
+                return
+            if path == "/mcp":
+                _send_json(sock, mcp_answer(body))
+            elif (make := BY_PATH.get(path)) is not None:
+                _send_json(sock, make())
+            else:
+                _answer(sock, _name(body), bodies)
+    except (OSError, EOFError):
         pass  # the gateway has closed it
+
+
+def _echo(sock: socket.socket, key: str) -> None:
+    """A WebSocket that sends each message back."""
+    lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
+    head = "\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept(key)}", "", ""])
+    sock.sendall(head.encode())
+    peer = Peer(sock, client=False)
+    while True:
+        message = peer.next()
+        if message.opcode == TEXT:
+            peer.send(TEXT, message.data)
+
+
+def _send_json(sock: socket.socket, body: bytes) -> None:
+    sock.sendall(_JSON % len(body) + body)
 
 
 def _name(body: bytes) -> bytes:
@@ -53,8 +80,7 @@ def _name(body: bytes) -> bytes:
 def _answer(sock: socket.socket, name: bytes, bodies: dict[bytes, bytes]) -> None:
     stream = STREAMS.get(name.decode())
     if stream is None:
-        body = bodies.get(name) or small()
-        sock.sendall(_JSON % len(body) + body)
+        _send_json(sock, bodies.get(name) or small())
         return
     sock.sendall(_EVENTS)
     for piece in stream():

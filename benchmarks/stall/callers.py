@@ -1,0 +1,103 @@
+"""Callers of a gateway: one sends a large request, another many small ones beside it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import sys
+import time
+from threading import Thread
+
+from benchmarks.serving import BODY, HEADERS
+from benchmarks.stall.kinds import CHAT, MANY, Kind
+from engine.tools.protocol.revisions import LEGACY
+from tests.support.frames import KEY, TEXT, Peer
+from tests.support.recording import Wire, request
+
+SECONDS, PER_SECOND = 10, 10
+"""Seconds of mixed load, and its large requests per second."""
+
+
+def send(kind: Kind, body: bytes, port: int) -> None:
+    """Send a large request, and read its answer."""
+    if kind.status == 101:
+        _converse(kind, body, port)
+        return
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    headers = {**HEADERS, "content-type": kind.media_type}
+    if kind.path.startswith("/mcp"):
+        headers |= {
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": LEGACY[0],
+        }
+    connection.request(kind.method, kind.path, body or None, headers)
+    response = connection.getresponse()
+    beginning = b""
+    try:
+        while data := response.read(1 << 20):
+            beginning = beginning or data[:1_000]
+    except http.client.IncompleteRead as error:
+        print(f"{kind.name}: broke off after {beginning or error.partial!r}")
+    connection.close()
+    if response.status != kind.status:
+        raise SystemExit(f"{kind.name}: answered {response.status}: {beginning.decode()}")
+
+
+def _converse(kind: Kind, message: bytes, port: int) -> None:
+    """Send a large message over a WebSocket, and a small one that continues its conversation."""
+    wire = Wire(port)
+    upgrade = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"]
+    wire.send(
+        request(kind.path, headers=[*upgrade, f"Sec-WebSocket-Key: {KEY}"], token="mw-bench-one")
+    )
+    if wire.head()[0] != kind.status:
+        raise SystemExit(f"{kind.name}: the upgrade is refused")
+    peer = Peer(wire.sock, client=True)
+    peer.send(TEXT, message)
+    if kind.path.startswith("/v1/realtime"):
+        peer.next()
+        wire.close()
+        return
+    last = json.loads(_last(peer))
+    more = {"previous_response_id": last["response"]["id"], "input": "And?", "store": False}
+    peer.text(json.dumps({"type": "response.create", "model": "gpt-turn", **more}))
+    _last(peer)
+    wire.close()
+
+
+def _last(peer: Peer) -> bytes:
+    """The last event of a response."""
+    while b'"response.completed"' not in (data := peer.next().data):
+        if b'"error"' in data:
+            raise SystemExit(data.decode())
+    return data
+
+
+def send_many(port: int) -> None:
+    """Send large requests at a steady rate."""
+    body, begin = MANY.body(), time.monotonic()
+    senders = []
+    for number in range(SECONDS * PER_SECOND):
+        time.sleep(max(0.0, begin + number / PER_SECOND - time.monotonic()))
+        senders.append(Thread(target=send, args=(MANY, body, port)))
+        senders[-1].start()
+    for sender in senders:
+        sender.join()
+
+
+def probe(port: int) -> None:
+    """Send small requests until a line comes. Print a line at the first, and at the end when each
+    began and how long it took."""
+    times: list[tuple[float, float]] = []
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    ends = Thread(target=sys.stdin.readline, daemon=True)
+    ends.start()
+    print("begun", flush=True)
+    while ends.is_alive():
+        begin = time.monotonic()
+        connection.request("POST", CHAT, BODY, HEADERS)
+        connection.getresponse().read()
+        times.append((begin, time.monotonic() - begin))
+        time.sleep(0.001)
+    for begin, seconds in times:
+        print(f"{begin} {seconds}")
