@@ -86,11 +86,11 @@ API key.</p>
 <code>TOKEN</code>.</p>
 {cards or no_formats}
 </section>
-{_AGENTS.format(agents) if agents else ""}<section aria-labelledby="models">
+<section aria-labelledby="models">
 <h2 id="models">Models</h2>
 {model_table(plan, formats, entries)}
 </section>
-</main>
+{_AGENTS.format(agents) if agents else ""}</main>
 <footer class="foot">Served by Modelway</footer>
 </body>
 </html>

@@ -40,12 +40,12 @@ def model_table(plan: Plan, formats: Sequence[RoutedFormat], entries: Sequence[J
     if not entries:
         return '<p class="muted">No models are configured.</p>'
     titles = {routed.name: routed.title for routed in formats}
-    priced = any("price" in model for model in entries)
+    unit = f"{plan.config.currency} per million tokens in / out"
+    priced = unit if any("price" in model for model in entries) else ""
     shown = entries[:_MAX_MODELS]
     can_try = plan.config.console.playground
     rows = "".join(_row(model, titles, priced, can_try) for model in shown)
-    currency = escape(plan.config.currency)
-    prices = f'<th scope="col" class="number">{currency} per million tokens in / out</th>'
+    prices = f'<th scope="col" class="number">{escape(unit)}</th>'
     omitted = len(entries) - _MAX_MODELS
     note = f'\n<p class="muted">And {omitted} more.</p>' if omitted > 0 else ""
     legend = _LEGEND if any(model["translated"] for model in entries) else ""
@@ -73,13 +73,12 @@ def _controls(entries: Sequence[Json]) -> str:
 </div>"""
 
 
-def _row(model: Json, titles: Mapping[str, str], priced: bool, can_try: bool) -> str:
+def _row(model: Json, titles: Mapping[str, str], unit: str, can_try: bool) -> str:
+    """A row; `unit` is that of prices, "" if no model has one."""
     name = escape(model["id"])
     title = model["title"] if model["title"] != model["id"] else ""
     subtitle = f' <span class="muted">{escape(title)}</span>' if title else ""
-    price = model.get("price")
-    prices = f"{price['input']:g} / {price['output']:g}" if price else "&ndash;"
-    cell = f'<td class="number">{prices}</td>' if priced else ""
+    cell = _price(model.get("price"), unit) if unit else ""
     link = f"<td>{_link(model)}</td>" if can_try else ""
     tasks = " ".join(task for task in model["tasks"] if task in _TASKS)
     return (
@@ -87,6 +86,14 @@ def _row(model: Json, titles: Mapping[str, str], priced: bool, can_try: bool) ->
         f'<th scope="row"><code>{name}</code>{subtitle}</th>'
         f"{link}<td>{_chips(model, titles)}</td>{cell}</tr>"
     )
+
+
+def _price(price: Json | None, unit: str) -> str:
+    """The cell of a price, with the unit, which is shown where the head of the table is not."""
+    if not price:
+        return '<td class="number">&ndash;</td>'
+    text = f"{price['input']:g} / {price['output']:g}"
+    return f'<td class="number" data-unit="{escape(unit)}">{text}</td>'
 
 
 def _chips(model: Json, titles: Mapping[str, str]) -> str:

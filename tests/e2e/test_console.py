@@ -131,7 +131,7 @@ def test_a_wrong_token_is_reported_at_once(page: Driver, console: Platform) -> N
     [
         ("pt-4o", ["404", "model_not_found", "Did you mean", "req_", "Choose a model"]),
         ("fault-status-503", ["503", "mock_fault", "Retry"]),
-        ("fault-status-429-retry-after-7", ["429", "Wait 7 s"]),
+        ("fault-status-429-retry-after-180", ["429", "Wait 3 minutes"]),
         ("fault-error-after-3", ["mock_fault", "Retry"]),
         ("fault-close-after-3", ["Retry"]),
     ],

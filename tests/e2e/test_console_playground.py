@@ -28,6 +28,7 @@ CASES = sorted((paths.CASES / "playground").glob("*.yaml"))
 TURNS = "[...document.querySelectorAll('.turn')].map((node) => node.ariaLabel)"
 BODIES = "[...document.querySelectorAll('.turn .body')].map((node) => node.innerText)"
 TOOL = {"name": "weather", "description": "The weather", "input_schema": {"type": "object"}}
+LONG_WORD = "word" * 150
 
 
 def again(page: Driver, url: str) -> None:
@@ -305,6 +306,9 @@ def test_the_code_is_that_of_the_request(page: Driver, console: Platform) -> Non
     choose(page, "gpt-4o", "chat")
     compare(page, "claude-sonnet")
     page.fill("extra", '{"top_p": 0.25}')
+    page.fill("system", LONG_WORD)
+    attach(page, ("a.png", "image/png", "iVBORw0KGgo="))
+    page.until("document.querySelectorAll('#images img').length === 1")
     chat(page, "the first")
     page.fill("extra", "")
     chat(page, "the second")
@@ -313,6 +317,8 @@ def test_the_code_is_that_of_the_request(page: Driver, console: Platform) -> Non
     code = page.text("#program code")
     assert '"top_p": 0.25' in code
     assert '"the first"' in code
+    assert f'"{LONG_WORD}"' in code, "only files are left out"
+    assert '"data:image/png;base64,<the file in base64>"' in code
     assert "the second" not in code
     assert "$TOKEN" in code
     page.click("#close")

@@ -148,6 +148,23 @@ def test_a_token_is_kept_only_if_asked(page: Driver, front: Running) -> None:
     assert SECRETS["ann"] not in page.run(stored)
 
 
+TWO_CHECKS = (
+    "import('/console/page/token.js').then(async ({TokenField}) => { const answers = [];"
+    " const load = (token) => new Promise((resolve) => answers.push(() => resolve(token)));"
+    " const field = new TokenField(load, (data) => data, () => 0);"
+    " const check = (token) => { field.input.value = token; return field.check() };"
+    " const checks = [check('first'), check('second')];"
+    " answers[1](); answers[0]();"
+    " return [...(await Promise.all(checks)), field.data] })"
+)
+
+
+def test_of_two_tokens_the_last_one_counts(page: Driver, front: Running) -> None:
+    page.open(f"http://127.0.0.1:{front.port}/console/usage")
+    assert page.run(TWO_CHECKS) == [False, True, "second"]
+    assert "second" in page.text("#token-status")
+
+
 def test_agents_have_their_settings(page: Driver, front: Running) -> None:
     show(page, front)
     text = page.run("document.getElementById('agents').textContent")

@@ -12,6 +12,7 @@ export class TokenField {
 	data = null; // what the token may use; null without a valid token
 	secret = ""; // the token that was checked last; "" for the session
 	person = null; // who is signed in
+	#checks = 0;
 
 	/**
 	 * `load` gets the data of a token, and throws Problem; `accept` shows the data and returns a
@@ -49,13 +50,17 @@ export class TokenField {
 	/** Check the token in the field, and return whether it is valid. */
 	async check() {
 		const show = (node) => at("token-status").replaceChildren(node);
+		const number = ++this.#checks;
 		this.secret = this.input.value.trim();
 		this.data = null;
 		show(h("p.muted", "Checking…"));
 		try {
-			this.data = await this.#load();
+			const data = await this.#load();
+			if (number !== this.#checks) return false; // another token has been entered since
+			this.data = data;
 		} catch (error) {
 			if (!(error instanceof Problem)) throw error;
+			if (number !== this.#checks) return false;
 			show(card(error));
 		}
 		this.input.ariaInvalid = String(!this.data);

@@ -12,7 +12,7 @@ export function limits({ limits: rows, problems: unread }) {
 	const none = unread?.length
 		? "What is used cannot be read now."
 		: "Nothing is used of any limit.";
-	if (!rows?.length) return section("Limits near their end", empty(none));
+	if (!rows?.length) return section("Limits", empty(none));
 	const part = ({ used, amount: whole }) => (Number(whole) ? Number(used) / Number(whole) : 1);
 	const text = (value) => (typeof value === "string" ? amount(value) : count(value));
 	const columns = [
@@ -22,7 +22,7 @@ export function limits({ limits: rows, problems: unread }) {
 		["Left", (row) => text(row.left), true],
 		["Free again", (row) => (row.resets_at ? distance(row.resets_at) : "")],
 	];
-	return section("Limits near their end", table("Limits", columns, rows));
+	return section("Limits, the most used first", table("Limits", columns, rows));
 }
 
 function used(part) {

@@ -7,7 +7,7 @@ const ADVICE = {
 	network: "Check the connection, then retry.",
 	400: "Correct the request; the message names the field.",
 	401: "Check the token: it is unknown, expired or incomplete.",
-	402: "The budget of this token is used up: ask the operator.",
+	402: "Ask the operator for more, or wait until the budget begins again.",
 	403: "The token does not allow this: choose another model or format, or ask the operator.",
 	413: "Send less: fewer or smaller files, or a shorter conversation.",
 };
@@ -27,8 +27,17 @@ export function asProblem(error) {
 	return new Problem(`This page failed: ${error.message}`);
 }
 
+/** Seconds of Retry-After in words, which is never too short. */
+function duration(seconds) {
+	if (!(seconds > 0)) return "a moment"; // none, or a date
+	if (seconds < 120) return `${seconds} s`;
+	return seconds < 7200
+		? `${Math.ceil(seconds / 60)} minutes`
+		: `${Math.ceil(seconds / 3600)} hours`;
+}
+
 function advice({ status, type, code, wait }) {
-	if (status === 429) return `Wait ${wait ? `${wait} s` : "a moment"}, then retry.`;
+	if (status === 429) return `Wait ${duration(wait)}, then retry.`;
 	const text = ADVICE[code] ?? ADVICE[type] ?? ADVICE[status];
 	return text ?? "Retry; if it fails again, give the operator the request id.";
 }

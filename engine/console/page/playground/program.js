@@ -5,13 +5,22 @@ import { codeBlock, finish } from "./markdown.js";
 /* The conversation as a program, with the token in the variable TOKEN. */
 
 const LITERALS = { null: "None", true: "True", false: "False" };
-const BYTES = /(data:[\w.+-]+\/[\w.+-]+;base64,)[A-Za-z0-9+/=]{60,}|^[A-Za-z0-9+/=]{400,}$/;
-
-/** The body without the bytes of files and without undefined members. */
-const shortened = (body) =>
-	JSON.parse(
-		JSON.stringify(body, (_, value) => value?.replace?.(BYTES, "$1<the file in base64>") ?? value),
+/** The body as it is sent, but for the bytes of its files. */
+function shortened({ body, files }) {
+	const bytes = new Map(
+		files
+			.filter(({ data }) => data)
+			.flatMap(({ data }) => {
+				const start = data.slice(0, data.indexOf(",") + 1);
+				const note = "<the file in base64>";
+				return [
+					[data, start + note],
+					[data.slice(start.length), note],
+				];
+			}),
 	);
+	return JSON.parse(JSON.stringify(body, (_, value) => bytes.get(value) ?? value));
+}
 
 const json = (value) => JSON.stringify(value, null, 2);
 
@@ -70,7 +79,7 @@ export function open(requests) {
 	let language = "curl";
 	const show = () => {
 		const { [model.selectedIndex]: request } = requests;
-		const text = WRITERS[language]({ ...request, body: shortened(request.body) });
+		const text = WRITERS[language]({ ...request, body: shortened(request) });
 		const code = codeBlock(text, language);
 		for (const each of buttons) each.ariaPressed = String(each.textContent === language);
 		at("program").replaceChildren(code);

@@ -1,73 +1,42 @@
 import { announce, at, copyButton, h } from "../playground/dom.js";
-import { Problem, card } from "../playground/problem.js";
-import { showSession } from "../session.js";
+import { asProblem, card } from "../playground/problem.js";
+import { TokenField } from "../token.js";
 import { check, requests, usage } from "./client.js";
 import { limitCards } from "./limits.js";
 import { requestTable } from "./requests.js";
 import { byDay, byName, totals } from "./sums.js";
 
-/* The usage of a caller. The token is kept as by the playground; without one, the page is that of
-   who is signed in. */
+/* The usage of a caller: of a token or, without one, of who is signed in. */
 
-const STORAGE_KEY = "modelway.token";
-
-const token = at("token");
-let secret = ""; // the valid token, "" for that of who is signed in
-let access = null; // who asks, and where its usage is
-let person = null; // who is signed in
+const token = new TokenField(check, accept, refuse);
 let rows = []; // of the last requests
 let latest = 0; // the number of the last time that sums were asked for
 
-const asProblem = (error) => {
-	if (error instanceof Problem) return error;
-	console.error(error);
-	return new Problem(`This page failed: ${error.message}`);
-};
-
-/** Show the usage of a token, or of who is signed in. */
-async function open(text) {
-	const show = (node) => at("token-status").replaceChildren(node);
-	show(h("p.muted", "Checking…"));
-	try {
-		if (text ? !/^[\x21-\x7e]+$/.test(text) : !person) {
-			throw new Problem("A token is needed.", {
-				advice: "Paste it: ASCII characters without spaces.",
-			});
-		}
-		access = await check(text);
-		secret = text;
-		const { name, team, expires } = access.token;
-		const until = expires ? `, until ${new Date(expires * 1000).toLocaleDateString()}` : "";
-		show(h("p.good", `✓ ${name}${team ? `, team ${team}` : ""}${until}`));
-		store();
-		start();
-	} catch (error) {
-		access = null;
-		show(card(asProblem(error)));
-	}
-	at("content").hidden = access === null;
-	token.ariaInvalid = String(access === null);
-}
-
-function store() {
-	if (at("keep").checked && secret) sessionStorage.setItem(STORAGE_KEY, secret);
-	else sessionStorage.removeItem(STORAGE_KEY);
-}
-
-function start() {
-	const { name, team } = access.token;
+/** Show the usage of the caller. */
+function accept(access) {
+	const { name, team, expires } = access.token;
 	const choices = [h("option", { value: "token" }, `token ${name}`)];
 	if (team) choices.push(h("option", { value: "team" }, `team ${team}`));
 	at("of").replaceChildren(...choices);
 	at("of").disabled = !team;
+	for (const id of ["limits", "sums"]) at(id).replaceChildren(); // of the last token
+	at("content").hidden = false;
 	showAgents(access.agents);
 	showSums();
 	showRequests();
+	const until = expires ? `, until ${new Date(expires * 1000).toLocaleDateString()}` : "";
+	return `${name}${team ? `, team ${team}` : ""}${until}`;
+}
+
+function refuse() {
+	latest++; // what was asked for the last token is not shown
+	at("content").hidden = true;
 }
 
 /** The limits and the sums that are chosen; of several answers the last one that was asked for. */
 async function showSums() {
 	const number = ++latest;
+	const { data: access, secret } = token;
 	const query = { of: at("of").value, days: at("days").value };
 	at("sums").ariaBusy = "true";
 	if (!at("sums").childElementCount) at("sums").replaceChildren(h("p.wait", "Loading…"));
@@ -116,6 +85,7 @@ function sections({ usage: sums, currency }, byTag) {
 /** The last requests or, with the id of the last one that is shown, older ones as well. */
 async function showRequests(after = "") {
 	const place = at("requests");
+	const { data: access, secret } = token;
 	if (!access.requests) {
 		at("requests-head").parentElement.hidden = true;
 		return;
@@ -124,6 +94,7 @@ async function showRequests(after = "") {
 	at("more").disabled = true;
 	try {
 		const { data, has_more } = await requests(access, secret, after);
+		if (access !== token.data) return;
 		rows = after ? [...rows, ...data] : data;
 		const none = h("p.empty", "There are no requests of this token.");
 		place.replaceChildren(rows.length ? requestTable(rows) : none);
@@ -155,26 +126,13 @@ function showAgents(agents) {
 	);
 }
 
-at("sign-in").onsubmit = (event) => {
-	event.preventDefault();
-	open(token.value.trim());
-};
+at("sign-in").onsubmit = (event) => event.preventDefault();
+at("check").onclick = () => token.check();
 at("choices").onsubmit = (event) => event.preventDefault();
-at("keep").onchange = store;
 for (const id of ["of", "days", "measure"]) at(id).onchange = showSums;
 at("refresh").onclick = () => {
 	showSums();
 	showRequests();
 };
 at("more").onclick = () => showRequests(rows.at(-1).id);
-async function begin() {
-	const stored = sessionStorage.getItem(STORAGE_KEY);
-	if (stored) {
-		token.value = stored;
-		at("keep").checked = true;
-	}
-	person = await showSession(at("session"));
-	if (stored || person) await open(stored ?? "");
-}
-
-begin();
+token.restore();
