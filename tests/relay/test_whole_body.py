@@ -9,8 +9,9 @@ import os
 import pytest
 
 from engine.relay.filter import Unreadable
+from engine.relay.held_body import LARGE
 from engine.relay.sse import NotAnEvent
-from engine.relay.whole_body import LARGE, UNCHANGEABLE, WholeBody
+from engine.relay.whole_body import UNCHANGEABLE, WholeBody
 
 
 def body_of(
@@ -142,7 +143,7 @@ def test_a_disk_without_room_makes_a_large_body_unreadable(
     def full(**_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("engine.relay.whole_body.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("engine.relay.held_body.tempfile.TemporaryFile", full)
     _, body = double(b"x" * 2 * LARGE)
     assert str(body.failure) == UNCHANGEABLE
     assert "No space left on device" in caplog.text
