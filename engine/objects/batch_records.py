@@ -71,8 +71,7 @@ class BatchRecords:
         vendor_id, files = value.get(form.id), form.files(value)
         opened = exchange.objects
         has_requests = opened is not None and opened.batch is not None
-        is_file = form.purpose != "" and form.purpose in value
-        if not isinstance(vendor_id, str) or not (files or has_requests or not is_file):
+        if not isinstance(vendor_id, str) or not (has_requests or is_of_note(form, value)):
             return
         try:
             if vendor_id in files:
@@ -113,6 +112,13 @@ class BatchRecords:
             self._noted[key] = None
             if len(self._noted) > _REMEMBERED:
                 del self._noted[next(iter(self._noted))]
+
+
+def is_of_note(form: BatchFormat, value: Json) -> bool:
+    """Whether an object of the vendor says something that is noted: it is a batch, or has
+    results."""
+    is_file = form.purpose != "" and form.purpose in value
+    return not is_file or bool(form.files(value))
 
 
 def row_of(exchange: Exchange) -> BatchRow:

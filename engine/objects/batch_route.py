@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from engine.dialects.interface.batches import BatchFormat
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.exchange.services import Services
-from engine.objects.batch_records import BatchRecords, row_of, vendor_id_of
+from engine.objects.batch_records import BatchRecords, is_of_note, row_of, vendor_id_of
 from engine.objects.batch_results import ResultCounter, count_lists
 from engine.objects.facts import ObjectFacts
 from engine.objects.marks import Changes
@@ -44,21 +44,31 @@ class BatchRoute:
         self._records, self._services, self._charge = records, services, charge
 
     def look(self, exchange: Exchange, opened: OpenedIds, holder: Holder) -> Look:
-        """What looks at the JSON of a response: it notes batches, and counts results."""
+        """What looks at the JSON of a response that is no list: it notes batches, and counts
+        results."""
 
         def look(value: Any) -> Changes:
-            if "state" in self._facts.batch:
-                is_own = self._facts.lists is None
-                for each in self._objects(value):
-                    self._records.note(self._form, each, holder, exchange, is_own=is_own)
-            if self._facts.lists is not None:
-                return self._without_results(value, self._facts.lists.items)
+            if "state" in self._facts.batch and isinstance(value, dict):
+                self._records.note(self._form, value, holder, exchange, is_own=True)
             if not self.is_in_body(opened):
                 return Changes()
             counter = self._counter(exchange, opened, holder)
             return Changes() if counter is None else count_lists(value, self._form.lists, counter)
 
         return look
+
+    def look_at_page(self, value: Any) -> tuple[Changes, list[dict[str, Any]]]:
+        """The changes of a page of a list, and its rows that `note` wants."""
+        lists = self._facts.lists
+        assert lists is not None
+        rows = [row for row in at(value, lists.items) or [] if isinstance(row, dict)]
+        is_noted = "state" in self._facts.batch
+        shown = [row for row in rows if is_noted and is_of_note(self._form, row)]
+        return self._without_results(value, lists.items), shown
+
+    def note(self, row: dict[str, Any], holder: Holder, exchange: Exchange) -> None:
+        """Note what a row of a list shows, which may be another caller's."""
+        self._records.note(self._form, row, holder, exchange, is_own=False)
 
     def is_in_body(self, opened: OpenedIds) -> bool:
         """Whether the results of the object that a request names are in its JSON."""
@@ -100,9 +110,3 @@ class BatchRoute:
                 if at(row, steps):
                     changes[(*items, index, *steps)] = b"[]"
         return changes
-
-    def _objects(self, value: Any) -> Iterator[dict[str, Any]]:
-        """The objects that a response shows."""
-        lists = self._facts.lists
-        rows = [value] if lists is None else at(value, lists.items) or []
-        yield from (row for row in rows if isinstance(row, dict))

@@ -129,19 +129,34 @@ def at(value: Any, steps: Sequence[str]) -> Any:
 
 
 def answer(
-    envelope: Mapping[str, Any], lists: ListFacts, rows: Sequence[Any], *, more: bool, cursor: str
+    envelope: Mapping[str, Any],
+    lists: ListFacts,
+    rows: object,
+    ends: tuple[Any, Any] | None,
+    *,
+    more: bool,
+    cursor: str,
 ) -> dict[str, Any]:
-    """The page for the caller: that of the vendor with other rows."""
+    """The page for the caller: that of the vendor with other rows. `ends` are the ids of the first
+    and the last of them, None without rows."""
     page = dict(envelope)
-    _set(page, lists.items, rows, always=bool(rows) or at(page, lists.items) is not None)
+    _set(page, lists.items, rows, always=ends is not None or at(page, lists.items) is not None)
     if lists.more:
         _set(page, lists.more, more)
-    for steps, index in ((lists.first, 0), (lists.last, -1)):
+    for steps, index in ((lists.first, 0), (lists.last, 1)):
         if steps:
-            _set(page, steps, at(rows[index], lists.id) if rows else None)
+            _set(page, steps, None if ends is None else ends[index])
     if lists.next:
         _set(page, lists.next, cursor or None, always=bool(cursor))
     return page
+
+
+def without_rows(page: Any, lists: ListFacts) -> dict[str, Any]:
+    """A page of a vendor without its rows."""
+    envelope = dict(page) if isinstance(page, dict) else {}
+    if at(envelope, lists.items) is not None:
+        _set(envelope, lists.items, [])
+    return envelope
 
 
 def _set(page: dict[str, Any], steps: Sequence[str], value: Any, *, always: bool = True) -> None:

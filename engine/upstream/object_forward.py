@@ -124,9 +124,10 @@ class ObjectForward(Forward):
         )
 
     def response_sealer(
-        self, result: AttemptResult, exchange: Exchange, opened: OpenedIds
+        self, result: AttemptResult, exchange: Exchange, opened: OpenedIds, *, looks: bool = True
     ) -> ResponseSealer:
-        """What seals the ids of a response for the caller of its request."""
+        """What seals the ids of a response for the caller of its request, and looks at it for
+        batches."""
         upstream, holder = result.target.upstream, self.holder_of(result, opened, exchange)
         batches = self.objects.batches
         return ResponseSealer(
@@ -136,7 +137,7 @@ class ObjectForward(Forward):
             holder,
             partial(_gateway_address, upstream.url, result.path, exchange, self.objects.server),
             exchange.variable,
-            None if batches is None else batches.look(exchange, opened, holder),
+            None if batches is None or not looks else batches.look(exchange, opened, holder),
         )
 
     def holder_of(self, result: AttemptResult, opened: OpenedIds, exchange: Exchange) -> Holder:

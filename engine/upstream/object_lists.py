@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import io
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import IO, Any
 
 import orjson
 
@@ -12,17 +15,18 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ListFacts
 from engine.objects.marks import marks_in
+from engine.objects.page_rows import PageRows, RowReader
 from engine.objects.pages import (
     MAX_PAGES,
     Position,
-    VendorPage,
     answer,
-    at,
     cursor_text,
     page_query,
     read_request,
 )
 from engine.objects.response_ids import ResponseSealer
+from engine.process.child_process import ChildFailed
+from engine.relay.held_body import HeldBody, file_pieces, write_all
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.forward import Forward
 from engine.upstream.object_forward import (
@@ -32,10 +36,13 @@ from engine.upstream.object_forward import (
     with_credential,
 )
 from engine.upstream.target import Target
-from engine.values.content_coding import decode_body
 from engine.values.errors import GatewayError
-from engine.values.json_edit import apply_edits, edits
 from engine.values.media_types import is_json
+
+log = logging.getLogger("modelway")
+
+_ROWS = b"\0"
+"""Stands for the rows in the JSON of a page, in which no other byte is like it."""
 
 MAX_PAGE = 32_000_000
 """Bytes of a page of a vendor."""
@@ -62,8 +69,9 @@ class ListForward(ObjectForward):
         return Forward.__call__(self, exchange)
 
     def _respond(self, last: AttemptResult, exchange: Exchange, deadline: float) -> Response:
-        assert exchange.objects is not None
-        exchange.objects.sealer = self.response_sealer(last, exchange, exchange.objects)
+        opened = exchange.objects
+        assert opened is not None
+        opened.sealer = self.response_sealer(last, exchange, opened, looks=False)
         return Forward._respond(self, last, exchange, deadline)
 
     def is_own(self, row: Any, marks: frozenset[str]) -> bool:
@@ -96,11 +104,18 @@ class _Walk:
         self._query = exchange.query
         self._request = read_request(self._query, lists, self._opener, opened)
         self._targets = _by_holder(forward.all_targets(exchange))
-        self._marks = self._opener.sealer.marks(opened.owner, lists.kind)
-        everybody = forward.objects.owner == "all"
+        everybody, batches = forward.objects.owner == "all", forward.objects.batches
+        marks = self._opener.sealer.marks(opened.owner, lists.kind)
         self._size = self._request.size if everybody else lists.max
-        self._rows: list[Any] = []
-        self._envelope: dict[str, Any] | None = None
+        self._reader = RowReader(
+            *(lists, self._size, partial(forward.is_own, marks=marks), self._request.backward),
+            None if batches is None else batches.look_at_page,
+        )
+        self._rows: list[bytes | IO[bytes]] = []
+        """The JSON of rows, that of large pages in files."""
+        self._count = 0
+        self._ends: tuple[Any, Any] | None = None
+        self._envelope: Mapping[str, Any] | None = None
 
     def run(self) -> Response:
         """The page, or the vendor's error for one of the pages."""
@@ -109,24 +124,23 @@ class _Walk:
         response, pages, more = None, 0, True
         while True:
             if pages == MAX_PAGES:
-                if not self._rows and self._lists.cursor == "id":
+                if not self._count and self._lists.cursor == "id":
                     raise _too_long(self._lists)
                 break
             page = self._page(position)
             pages += 1
             if isinstance(page, Response):
                 return page
-            response, vendor_page, text = page
-            rest = self._take(vendor_page, text, position.skip)
-            if rest is not None:  # the page is full
-                position = position._replace(skip=rest)
+            response, rows = page
+            if rows.rest is not None:  # the page is full
+                position = position._replace(skip=rows.rest)
                 break
-            following = self._following(vendor_page, position, holders)
+            following = self._following(rows, position, holders)
             if following is None:
                 more = False
                 break
             position = following
-            if len(self._rows) >= self._request.size:
+            if self._count >= self._request.size:
                 break
         assert response is not None
         return self._answer(response, position, more=more)
@@ -141,9 +155,10 @@ class _Walk:
         index = holders.index(start)
         return [start] if self._request.backward else holders[index:]
 
-    def _page(self, position: Position) -> Response | tuple[Response, VendorPage, bytes]:
-        """A page of a vendor with its text, or its error. Raises GatewayError 502 for rows that
-        cannot be told apart: callers can ask vendors for other forms, such as `alt=proto`."""
+    def _page(self, position: Position) -> Response | tuple[Response, PageRows]:
+        """A page of a vendor with what was taken of it, or its error. Raises GatewayError 502 for
+        rows that cannot be told apart: callers can ask vendors for other forms, such as
+        `alt=proto`."""
         exchange, holder, backward = self._exchange, position.holder, self._request.backward
         assert holder is not None
         self._opened.holder = holder
@@ -157,39 +172,57 @@ class _Walk:
             return response
         if response.status != 200 or not is_json(kind):
             raise _unreadable("it is not the JSON that lists are read from")
-        text = _text(response)
+        held = _held(response)
         try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            raise _unreadable("it is not JSON") from error
-        return response, VendorPage(value, self._lists, self._size, backward=backward), text
+            rows = self._take(held, position.skip)
+        except (OSError, ChildFailed) as error:
+            log.error("request %s: the process for a page %s", exchange.request_id, error)
+            raise _unreadable("the gateway could not read it") from error
+        finally:
+            held.close()
+        if (batches := self._forward.objects.batches) is not None:
+            for row in rows.shown:
+                batches.note(row, holder, exchange)
+        return response, rows
 
-    def _take(self, page: VendorPage, text: bytes, skip: int) -> int | None:
-        """Take the caller's rows of a page. Returns the index of the first that is not taken
-        because the caller's page is full; None if all were looked at."""
-        sealer: ResponseSealer = self._opened.sealer
-        changes = sealer.changes(page.value, "body")
-        sealed = orjson.loads(apply_edits(text, edits(text, changes)) if changes else text)
+    def _take(self, held: HeldBody, skip: int) -> PageRows:
+        """Take the caller's rows of a page: of a large one in another process. Raises GatewayError
+        502, OSError and ChildFailed."""
+        data: bytes | IO[bytes]
+        if held.is_large:
+            rows, data = held.aside(partial(self._write_rows, held, skip))
+        else:
+            file = io.BytesIO()
+            rows = self._write_rows(held, skip, file)
+            data = file.getvalue()
+        if isinstance(rows, str):
+            raise _unreadable(rows)
         if self._envelope is None:
-            self._envelope = sealed if isinstance(sealed, dict) else {}
-        rows = at(sealed, self._lists.items) or []
-        own = [i for i, row in enumerate(page.rows) if i >= skip and self._is_own(row)]
-        if self._request.backward:
-            size = self._request.size
-            all_rows = [*(rows[index] for index in own), *self._rows]
-            self._rows = all_rows[-size:]
-            return 0 if len(all_rows) > size else None
-        for index in own:
-            if len(self._rows) == self._request.size:
-                return index
-            self._rows.append(rows[index])
-        return None
+            self._envelope = rows.envelope
+        self._count += rows.count
+        if rows.ends is not None:
+            at = 0 if self._request.backward else len(self._rows)
+            self._rows.insert(at, data)
+            first, last = self._ends or rows.ends
+            backward = self._request.backward
+            self._ends = (rows.ends[0], last) if backward else (first, rows.ends[1])
+        return rows
 
-    def _is_own(self, row: Any) -> bool:
-        return self._forward.is_own(row, self._marks)
+    def _write_rows(self, held: HeldBody, skip: int, file: IO[bytes]) -> PageRows | str:
+        """Write the rows to take of a page; or why it cannot be read."""
+        text = held.decode()
+        if text is None:
+            return "its Content-Encoding is not known"
+        sealer: ResponseSealer = self._opened.sealer
+        try:
+            rows, data = self._reader.read(text, sealer, skip, self._request.size - self._count)
+        except orjson.JSONDecodeError:
+            return "it is not JSON"
+        write_all(file, data)
+        return rows
 
     def _following(
-        self, page: VendorPage, position: Position, holders: Sequence[Holder]
+        self, page: PageRows, position: Position, holders: Sequence[Holder]
     ) -> Position | None:
         """The position behind a page; None at the end of the last account."""
         if page.more and self._forward.can_tell:
@@ -204,10 +237,28 @@ class _Walk:
         cursor = ""
         if lists.cursor == "token" and more:
             cursor = cursor_text(position, lists, self._opener, self._opened.owner)
-        page = answer(self._envelope or {}, lists, self._rows, more=more, cursor=cursor)
+        rows = [orjson.Fragment(_ROWS)]
+        page = answer(self._envelope or {}, lists, rows, self._ends, more=more, cursor=cursor)
         stale = ("content-length", "content-encoding", "etag", "link")
         headers = [pair for pair in response.headers if pair[0] not in stale]
-        return Response(200, headers, orjson.dumps(page), response.gateway_headers)
+        pieces = _joined(orjson.dumps(page), self._rows)
+        is_small = all(isinstance(each, bytes) for each in self._rows)
+        body = b"".join(pieces) if is_small else pieces
+        return Response(200, headers, body, response.gateway_headers)
+
+
+def _joined(page: bytes, rows: Sequence[bytes | IO[bytes]]) -> Iterator[bytes]:
+    """A page with the JSON of its rows, in pieces."""
+    before, _, behind = page.partition(_ROWS)
+    yield before
+    for number, each in enumerate(rows):
+        if number:
+            yield b","
+        if isinstance(each, bytes):
+            yield each
+        else:
+            yield from file_pieces(each)
+    yield behind
 
 
 def _by_holder(targets: Iterable[Target]) -> dict[Holder, list[Target]]:
@@ -228,19 +279,19 @@ def _at(target: Target, credential: int) -> Target:
     return target if upstream is target.upstream else replace(target, upstream=upstream)
 
 
-def _text(response: Response) -> bytes:
-    """The body of a page, decoded. Raises GatewayError 502."""
-    pieces = [response.body] if isinstance(response.body, bytes) else response.body
-    data = bytearray()
-    for piece in pieces:
-        data += piece
-        if len(data) > MAX_PAGE:
-            raise _unreadable(f"it has more than {MAX_PAGE} bytes")
+def _held(response: Response) -> HeldBody:
+    """The body of a page. Raises GatewayError 502."""
     coding = next((value for name, value in response.headers if name == "content-encoding"), "")
-    text = decode_body(coding, bytes(data))
-    if text is None:
-        raise _unreadable("its Content-Encoding is not known")
-    return text
+    held = HeldBody(coding)
+    try:
+        for piece in [response.body] if isinstance(response.body, bytes) else response.body:
+            held.add(piece)
+            if held.size > MAX_PAGE:
+                raise _unreadable(f"it has more than {MAX_PAGE} bytes")
+    except BaseException:
+        held.close()
+        raise
+    return held
 
 
 def _unreadable(reason: str) -> GatewayError:

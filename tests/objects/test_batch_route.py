@@ -59,7 +59,7 @@ def test_results_in_a_batch_are_counted_and_a_list_shows_none():
     assert one.look(EXCHANGE, ids, AT)(value) == {}
     assert len(store.entries) == 1
     listing = route("gemini", store, batch="state", lists=LIST)
-    changes = listing.look(EXCHANGE, OpenedIds(b"owner---"), AT)({"operations": [value, {}]})
+    changes, _ = listing.look_at_page({"operations": [value, {}]})
     assert [*changes.values()] == [b"[]", b"[]"]
     assert len(store.entries) == 1
 

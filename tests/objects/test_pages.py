@@ -12,6 +12,7 @@ from engine.objects.pages import (
     cursor_text,
     page_query,
     read_request,
+    without_rows,
 )
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.values.errors import GatewayError
@@ -124,14 +125,21 @@ def test_backwards_the_first_row_is_the_cursor():
 def test_the_answer_is_the_vendors_page_with_the_callers_rows():
     lists = ListFacts("file", more=("has_more",), first=("first_id",), last=("last_id",))
     envelope = {"object": "list", "data": ROWS, "first_id": "a", "last_id": "b", "has_more": False}
-    page = answer(envelope, lists, [{"id": "c"}], more=True, cursor="")
+    page = answer(envelope, lists, [{"id": "c"}], ("c", "c"), more=True, cursor="")
     expected = {"data": [{"id": "c"}], "first_id": "c", "last_id": "c", "has_more": True}
     assert page == {"object": "list", **expected}
-    empty = answer(envelope, lists, [], more=False, cursor="")
+    empty = answer(envelope, lists, [], None, more=False, cursor="")
     assert (empty["data"], empty["first_id"], empty["has_more"]) == ([], None, False)
 
 
 def test_an_empty_page_of_a_vendor_with_cursors_stays_empty():
-    assert answer({}, TOKENS, [], more=False, cursor="") == {}
-    assert answer({"data": ROWS, "next": "t"}, TOKENS, [], more=False, cursor="") == {"data": []}
-    assert answer({}, TOKENS, [], more=True, cursor="c") == {"next": "c"}
+    assert answer({}, TOKENS, [], None, more=False, cursor="") == {}
+    page = {"data": ROWS, "next": "t"}
+    assert answer(page, TOKENS, [], None, more=False, cursor="") == {"data": []}
+    assert answer({}, TOKENS, [], None, more=True, cursor="c") == {"next": "c"}
+
+
+def test_a_page_without_rows_has_their_place():
+    assert without_rows({"data": ROWS, "next": "t"}, TOKENS) == {"data": [], "next": "t"}
+    assert without_rows({"next": "t"}, TOKENS) == {"next": "t"}
+    assert without_rows([], TOKENS) == {}

@@ -1,12 +1,16 @@
 """Lists of objects: pages are filled with the caller's own, from all accounts."""
 
+import os
+
 import orjson
 import pytest
 
 from engine.exchange.opened_ids import Holder
 from engine.objects.facts import MEMBER
+from engine.objects.page_rows import RowReader
 from engine.objects.pages import MAX_PAGES
-from engine.upstream.object_lists import ListForward
+from engine.relay.held_body import LARGE
+from engine.upstream.object_lists import MAX_PAGE, ListForward
 from engine.values.errors import GatewayError
 from tests.support.object_routes import OTHER, OWNER, SEALER, forward, opened, sealed, target
 from tests.support.upstreams import Client, FakeResponse
@@ -116,6 +120,46 @@ def test_a_page_that_is_no_json_is_a_502():
     with pytest.raises(GatewayError) as raised:
         listed(Client(FakeResponse(body=[b"{"])))
     assert raised.value.status == 502
+
+
+def large(*rows, more=False):
+    """A page that is read in another process."""
+    text = orjson.dumps({"object": "list", "data": rows, "first_id": "x", "has_more": more})
+    return FakeResponse(body=[text[:-1], b" " * LARGE, text[-1:]])
+
+
+def test_rows_of_large_pages_are_taken_in_another_process():
+    handler = forward(
+        ListForward,
+        FACTS,
+        target(
+            "alpha",
+            client=Client(
+                large(row("a"), row("b", OTHER), row("c"), more=True),
+                page(row("d"), more=True),
+                large(row("e"), row("f")),
+            ),
+        ),
+    )
+    response = handler(opened(query="limit=4"))
+    assert not isinstance(response.body, bytes)
+    answer = orjson.loads(b"".join(response.body))
+    assert ids(answer) == [sealed("a"), sealed("c"), sealed("d")]
+    assert (answer["first_id"], answer["has_more"]) == (sealed("a"), True)
+
+
+@pytest.mark.parametrize("body", [[b"x" * 2 * LARGE], [b"x" * (MAX_PAGE + 1)]])
+def test_a_large_page_that_is_no_json_or_too_large_is_a_502(body):
+    with pytest.raises(GatewayError, match="list cannot be read") as raised:
+        listed(Client(FakeResponse(body=body)))
+    assert raised.value.status == 502
+
+
+def test_a_page_whose_process_dies_is_a_502(monkeypatch, caplog):
+    monkeypatch.setattr(RowReader, "read", lambda *arguments: os._exit(1))
+    with pytest.raises(GatewayError, match="could not read it"):
+        listed(Client(large(row("a"))))
+    assert "ended without a result" in caplog.text
 
 
 def test_a_cursor_of_another_upstream_is_refused_by_its_name():

@@ -1,0 +1,77 @@
+"""What a caller gets of a page of a vendor: its own rows, with sealed ids, as JSON.
+
+All of it is a function of the page's text, so that a large page is read in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+from engine.objects.facts import ListFacts
+from engine.objects.marks import Changes
+from engine.objects.pages import VendorPage, at, without_rows
+from engine.objects.response_ids import ResponseSealer
+
+
+class PageRows(Struct, frozen=True):
+    """The rows that a caller gets of a page: how many, and the ids of the first and the last of
+    them, None without any. `rest` is the index of the caller's first row that is not among them,
+    None if there is no other. `envelope` is the page without rows, `shown` are those of all rows
+    that the gateway notes; `more` and `following` are as in VendorPage."""
+
+    count: int
+    ends: tuple[Any, Any] | None
+    rest: int | None
+    envelope: Mapping[str, Any]
+    shown: Sequence[dict[str, Any]]
+    more: bool
+    following: str
+
+
+class RowReader(Struct, frozen=True):
+    """Reads the rows of a caller. `size` are the rows of a page of the vendor's, `is_own` says
+    whether one is the caller's. `look` gives the changes of a page and the rows to note, None for
+    none."""
+
+    lists: ListFacts
+    size: int
+    is_own: Callable[[Any], bool]
+    backward: bool
+    look: Callable[[Any], tuple[Changes, list[dict[str, Any]]]] | None = None
+
+    def read(
+        self, text: bytes, sealer: ResponseSealer, skip: int, room: int
+    ) -> tuple[PageRows, bytes]:
+        """At most `room` rows of a page, from the one at `skip` on or, backward, the last ones; and
+        their JSON, joined by commas. Raises ValueError for a text that is not JSON."""
+        value = orjson.loads(text)
+        page = VendorPage(value, self.lists, self.size, backward=self.backward)
+        own = [i for i, row in enumerate(page.rows) if i >= skip and self.is_own(row)]
+        changes, shown = (Changes(), []) if self.look is None else self.look(value)
+        _apply(value, changes | sealer.changes(value, "body"))
+        rest = None
+        if self.backward:
+            own, rest = own[max(0, len(own) - room) :], 0 if len(own) > room else None
+        elif len(own) > room:
+            own, rest = own[:room], own[room]
+        rows = [page.rows[index] for index in own]
+        ends = (at(rows[0], self.lists.id), at(rows[-1], self.lists.id)) if rows else None
+        envelope = without_rows(value, self.lists)
+        result = PageRows(len(rows), ends, rest, envelope, shown, page.more, page.following)
+        return result, orjson.dumps(rows)[1:-1]
+
+
+def _apply(value: Any, changes: Changes) -> None:
+    """Make changes in a JSON value, the innermost first: those above them may take them away."""
+    for path, text in sorted(changes.items(), key=lambda change: -len(change[0])):
+        node = value
+        for step in path[:-1]:
+            node = node[step]
+        if text is None:
+            del node[path[-1]]
+        else:
+            node[path[-1]] = orjson.loads(text)
