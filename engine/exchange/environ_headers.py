@@ -19,8 +19,16 @@ repeats one is refused; any other header that is repeated is a list."""
 _ELEMENT = re.compile(r'(?:"(?:[^"\\]|\\.)*+"|[^",]|")++')
 
 
+_READ_WITH_DASH = frozenset({"session_id", "conversation_id", "thread_id"})
+"""Names with an underscore that coding agents send for the ones with a dash."""
+
+
 def environ_key(header: str) -> str:
-    """The WSGI name of a header: `x-api-key` -> `HTTP_X_API_KEY`."""
+    """The WSGI name of a header: `x-api-key` -> `HTTP_X_API_KEY`. A name with an underscore has one
+    of its own, in lower case, so that it never stands for the name with a dash: `api_key` ->
+    `HTTP_api_key`."""
+    if "_" in header and header.lower() not in _READ_WITH_DASH:
+        return f"HTTP_{header.lower()}"
     name = header.upper().replace("-", "_")
     return name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
 

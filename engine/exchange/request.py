@@ -62,7 +62,7 @@ def environ_of(request: Request) -> dict[str, Any]:
     }
     names = set()
     for name, value in request.headers:
-        if not name or not value.isprintable() or "_" in name:
+        if not name or not value.isprintable():
             raise ValueError(f"header '{name}' cannot be sent")
         key = environ_key(name)
         environ[key] = f"{environ[key]},{value}" if key in names else value

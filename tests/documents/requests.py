@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
 from tests.documents.document import Document, NotJudged, Part
+from tests.documents.multipart import BOUNDARY, multipart
+from tests.documents.parameters import header_text, path_text, query_texts, text_of
 from tests.documents.values import near_misses, values
 
 VALID, EXAMPLE, INVALID = "valid", "example", "invalid"
-_MAX_VALID, _MAX_EXAMPLES, _MAX_INVALID = 3, 3, 8
+_MAX_VALID, _MAX_EXAMPLES, _MAX_INVALID, _MAX_WRONG = 3, 3, 8, 3
+_MULTIPART = "multipart/form-data"
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
+_LOCATIONS = ("path", "query", "header", "cookie")
 _NO_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
 
 
@@ -43,15 +47,20 @@ def requests(
     may take them. A query in the path is that of the request. Raises NotJudged for an operation of
     which none can be generated."""
     plain = _without_body(path, method, item, operation)
+    full = _without_body(path, method, item, operation, full=True)
+    wrong = [] if has_alternatives else list(_wrong_parameters(plain, item, operation))
     body = operation.get("requestBody")
     content = dict(body.get("content").items())
-    name = next((n for kind in (_JSON, _FORM) for n in content if _essence(n) == kind), "")
+    kinds = (_JSON, _FORM, _MULTIPART)
+    name = next((n for kind in kinds for n in content if _essence(n) == kind), "")
     schema = content[name].get("schema") if name else None
     if schema is None or not isinstance(schema.value, dict):
         if body.value is not None and body.value.get("required") is True:
-            yield _with_bytes(plain, content)
-        else:
-            yield plain
+            plain, full, *wrong = (_with_bytes(each, content) for each in (plain, full, *wrong))
+        yield plain
+        if full != plain:
+            yield full
+        yield from wrong[:_MAX_WRONG]
         return
     accepted = list(islice(values(schema), _MAX_VALID))
     if not accepted:
@@ -59,9 +68,22 @@ def requests(
     if _essence(name) == _FORM:
         yield from _forms(plain, content[name], accepted)
         return
+    if _essence(name) == _MULTIPART:
+        headers = (*full.headers, ("Content-Type", f"{_MULTIPART}; boundary={BOUNDARY}"))
+        for value in accepted:
+            yield replace(full, headers=headers, body=multipart(document, schema, value))
+        return
     typed = replace(plain, headers=(*plain.headers, ("Content-Type", _JSON)))
     for value in accepted:
         yield _with_body(typed, VALID, value)
+    if full != plain:
+        yield _with_body(
+            replace(typed, target=full.target, headers=(*full.headers, ("Content-Type", _JSON))),
+            VALID,
+            accepted[0],
+        )
+    for each in wrong[:_MAX_WRONG]:
+        yield replace(_with_body(typed, INVALID, accepted[0]), target=each.target)
     for value in islice(_examples(content[name], schema), _MAX_EXAMPLES):
         yield _with_body(typed, EXAMPLE, value)
     for value in () if has_alternatives else _refused(schema, accepted[-1]):
@@ -122,7 +144,7 @@ def _form(value: Any, media: Part) -> bytes:
         if member is None or any(isinstance(item, dict | list) for item in items):
             raise NotJudged("a form with objects")
         is_joined = media.get("encoding").get(name).get("explode").value is False
-        pairs += [(name, _joined(member))] if is_joined else [(name, _text(i)) for i in items]
+        pairs += [(name, _joined(member))] if is_joined else [(name, text_of(i)) for i in items]
     return urlencode(pairs).encode()
 
 
@@ -141,48 +163,76 @@ def _examples(media: Part, schema: Part) -> Iterator[Any]:
             yield example
 
 
-def _without_body(path: str, method: str, item: Part, operation: Part) -> Request:
+def _without_body(
+    path: str, method: str, item: Part, operation: Part, *, full: bool = False
+) -> Request:
+    """The request line and headers, of the required parameters, or of all. Raises NotJudged for a
+    required parameter without a value."""
     path, _, fixed = path.partition("#")[0].partition("?")
-    query = parse_qsl(fixed, keep_blank_values=True)
-    headers: list[tuple[str, str]] = []
+    name = f"{method.upper()} {path}"
+    query, headers, cookies = [fixed] if fixed else [], list[tuple[str, str]](), list[str]()
+    for parameter in _parameters(item, operation):
+        location, needed = parameter.value["in"], parameter.value.get("required") is True
+        if not (needed or full or location == "path"):
+            continue
+        try:
+            value = _parameter(parameter)
+            if location == "path":
+                path = path.replace(
+                    "{" + parameter.value["name"] + "}", path_text(parameter, value)
+                )
+            elif location == "query":
+                query += list(query_texts(parameter, value))
+            elif location == "header":
+                headers.append((parameter.value["name"], header_text(parameter, value)))
+            else:
+                cookies += list(query_texts(parameter, value))
+        except NotJudged:
+            if needed or location == "path":
+                raise
+    if "{" in path:
+        raise NotJudged("a variable that no parameter declares")
+    if cookies:
+        headers.append(("Cookie", "; ".join(cookies)))
+    target = f"{path}?{'&'.join(query)}" if query else path
+    return Request(name, VALID, method.upper(), target, tuple(headers))
+
+
+def _parameters(item: Part, operation: Part) -> Iterator[Part]:
     declared = {}
     for holder in (item, operation):
         for parameter in holder.get("parameters").elements():
             declared[parameter.value.get("in"), parameter.value.get("name")] = parameter
-    for (place, name), parameter in declared.items():
-        if parameter.value.get("required") is not True:
-            continue
-        if place == "header" and name.lower() in _NO_PARAMETERS:
-            continue
-        value = _parameter(parameter)
-        if place == "path":
-            path = path.replace("{" + name + "}", quote(_joined(value), safe=""))
-        elif place == "query":
-            is_list = isinstance(value, list) and parameter.value.get("explode") is not False
-            query += (
-                [(name, _text(each)) for each in value] if is_list else [(name, _joined(value))]
-            )
-        elif place == "header":
-            headers.append((name, _joined(value)))
-        else:
-            raise NotJudged("a required cookie")
-    if "{" in path:
-        raise NotJudged("a variable that no parameter declares")
-    target = f"{path}?{urlencode(query, quote_via=quote)}" if query else path
-    return Request(f"{method.upper()} {path}", VALID, method.upper(), target, tuple(headers))
+    for (location, name), parameter in declared.items():
+        is_own = location != "header" or str(name).lower() not in _NO_PARAMETERS
+        if location in _LOCATIONS and isinstance(name, str) and is_own:
+            yield parameter
 
 
 def _parameter(parameter: Part) -> Any:
-    schema = parameter.get("schema")
+    """A value of a parameter. Raises NotJudged without one."""
+    content = dict(parameter.get("content").items())
+    schema = next((media.get("schema") for media in content.values()), parameter.get("schema"))
     value = next(values(schema), None) if isinstance(schema.value, dict) else None
-    if value is None or value == "" or isinstance(value, dict):
-        raise NotJudged(f"parameter {parameter.value.get('name')} as an object or with content")
+    if value in (None, "", [], {}):
+        raise NotJudged(f"no value of the parameter {parameter.value.get('name')}")
     return value
 
 
+def _wrong_parameters(request: Request, item: Part, operation: Part) -> Iterator[Request]:
+    """The request with a word in place of a number or truth value of its query or path."""
+    for parameter in _parameters(item, operation):
+        schema = parameter.get("schema").value
+        kind = schema.get("type") if isinstance(schema, dict) else None
+        if kind not in ("integer", "number", "boolean") or "enum" in schema:
+            continue
+        location, name = parameter.value["in"], quote(parameter.value["name"], safe="")
+        if location == "query" and parameter.value.get("style") in (None, "form"):
+            rest, _, query = request.target.partition("?")
+            pairs = [each for each in query.split("&") if each.partition("=")[0] != name]
+            target = f"{rest}?{'&'.join([*filter(None, pairs), f'{name}=wrong'])}"
+            yield replace(request, verdict=INVALID, target=target)
+
+
 def _joined(value: Any) -> str:
-    return ",".join(map(_text, value)) if isinstance(value, list) else _text(value)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return ",".join(map(text_of, value)) if isinstance(value, list) else text_of(value)

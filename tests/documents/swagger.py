@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 _JSON, _URLENCODED = "application/json", "application/x-www-form-urlencoded"
+_STYLES = {"ssv": "spaceDelimited", "pipes": "pipeDelimited", "tsv": "tabs"}
 _OF_PARAMETERS = frozenset({"name", "in", "required", "description", "collectionFormat"})
 
 
@@ -74,8 +75,9 @@ def _add_body(
 def _parameter(parameter: dict[str, Any]) -> dict[str, Any]:
     """A list is separated by commas, unless it is repeated."""
     kept = {key: parameter[key] for key in ("name", "in", "required") if key in parameter}
-    explode = parameter.get("collectionFormat") == "multi"
-    return {**kept, "explode": explode, "schema": _schema(parameter)}
+    kind = parameter.get("collectionFormat", "csv")
+    style = {"style": _STYLES[kind]} if kind in _STYLES else {}
+    return {**kept, **style, "explode": kind == "multi", "schema": _schema(parameter)}
 
 
 def _schema(parameter: dict[str, Any]) -> dict[str, Any]:

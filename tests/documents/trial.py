@@ -29,7 +29,7 @@ version: 1
 server: {{listen: "{{listen}}", workers: 1}}
 specs: {{x: {{document: "{document}", mount: [{mount}]}}}}
 upstreams: {{u: {{url: "http://127.0.0.1:{port}", proxy: ""}}}}
-routes: [{{operations: "x.*", auth: none, to: [{{upstream: u}}]}}]
+routes: [{{operations: "x.*", auth: none, validate_responses: report, to: [{{upstream: u}}]}}]
 """
 _SECONDS = 300
 _MEASURE = """
@@ -159,7 +159,7 @@ def _send(request: Request, port: int, upstream: _Upstream, result: Result) -> N
     finally:
         connection.close()
     arrived = upstream.arrived[0] if upstream.arrived else None
-    subject = f"{request.operation} {request.body.decode()[:200]}"
+    subject = f"{request.operation} {request.body.decode('utf-8', 'replace')[:200]}"
     if request.verdict == INVALID:
         if arrived is not None or status < 400:
             result.fail("let through", subject)
@@ -167,6 +167,8 @@ def _send(request: Request, port: int, upstream: _Upstream, result: Result) -> N
         result.not_judged["an operation that is off"] += 1
     elif arrived is None:
         result.fail(f"refused {request.verdict}", f"{subject} -> {status} {answer[:200]!r}")
+    elif request.method != "HEAD" and (status, answer) != (200, b"{}"):
+        result.fail("changed", f"{subject}: the response {status} {answer[:200]!r}")
     elif arrived != (request.method, request.target, request.body):
         result.fail("changed", f"{subject}: {arrived!r}")
 

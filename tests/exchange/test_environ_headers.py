@@ -14,7 +14,10 @@ GET = {"REQUEST_METHOD": "GET"}
 
 @pytest.mark.parametrize(
     ("header", "key"),
-    [("x-api-key", "HTTP_X_API_KEY"), ("Content-Type", "CONTENT_TYPE"), ("date", "HTTP_DATE")],
+    [
+        *(("x-api-key", "HTTP_X_API_KEY"), ("Content-Type", "CONTENT_TYPE"), ("date", "HTTP_DATE")),
+        *(("Api_Key", "HTTP_api_key"), ("x_a-b", "HTTP_x_a-b"), ("Session_ID", "HTTP_SESSION_ID")),
+    ],
 )
 def test_a_header_has_a_wsgi_name(header, key):
     assert environ_key(header) == key

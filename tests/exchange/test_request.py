@@ -24,9 +24,8 @@ def test_a_target_that_is_not_on_the_wire_like_this_is_refused(target: str) -> N
         environ_of(Request("GET", target))
 
 
-@each("name", ["", "x_y"])
-def test_a_header_that_another_name_could_become_is_refused(name: str) -> None:
+def test_a_header_that_is_not_on_the_wire_like_this_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot be sent"):
-        environ_of(Request("GET", "/", [(name, "v")]))
+        environ_of(Request("GET", "/", [("", "v")]))
     with pytest.raises(ValueError, match="cannot be sent"):
         environ_of(Request("GET", "/", [("a", "v\r\nb: c")]))

@@ -2,7 +2,8 @@
 
 The law: what two servers could read differently is refused. So a head has CRLF line ends only, no
 folded lines, one space between the parts of its first line, no control character, no space before
-a colon, no header name with an underscore, and at most one way to find the end of the body.
+a colon, and at most one way to find the end of the body. A header name with an underscore has a
+WSGI name of its own, and is refused where the one with a dash would describe the body.
 """
 
 from __future__ import annotations
@@ -31,13 +32,8 @@ _MAX_LENGTH_DIGITS = 100
 """Digits of a Content-Length."""
 _SINGLE = frozenset(map(environ_key, SINGLE_HEADERS))
 _UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
-_CORRELATION_IDS = {
-    "SESSION_ID": "HTTP_SESSION_ID",
-    "CONVERSATION_ID": "HTTP_CONVERSATION_ID",
-    "THREAD_ID": "HTTP_THREAD_ID",
-}
-"""Names with an underscore that coding agents send; they are read as if they had a dash. Every
-other such name is refused: WSGI could not tell it from the one with a dash."""
+_OF_BODIES = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH", "TRANSFER_ENCODING"})
+"""What a proxy may take for the name with a dash."""
 
 
 class Limits(NamedTuple):
@@ -191,9 +187,9 @@ def _key(name: str) -> str:
     """The WSGI name of a header."""
     upper = name.upper()
     if "_" in upper:
-        if upper not in _CORRELATION_IDS:
+        if upper.replace("-", "_") in _OF_BODIES or upper == name.lower():
             raise InvalidRequest(400, "a header name with an underscore")
-        return _CORRELATION_IDS[upper]
+        return environ_key(name)
     return _UNPREFIXED.get(upper) or "HTTP_" + upper.replace("-", "_")
 
 
