@@ -2,8 +2,8 @@
 
 The law, measured on the official SDKs: an event is passed on only if it has data. `id` and `retry`
 lines, a byte order mark and empty `data:` lines are removed. Comments between events, event names
-and `[DONE]` pass if the dialect's `StreamRules` allow them. Bytes that are already clean pass
-unchanged.
+and `[DONE]` pass if the dialect's `StreamRules` allow them. A field `error` with JSON is an event
+with that error. Bytes that are already clean pass unchanged.
 """
 
 from __future__ import annotations
@@ -202,6 +202,8 @@ class Cleaner(Filter):
                 data.append(value)
             elif field == b"event":
                 name = value
+            elif field == b"error" and value.startswith(b"{"):  # llama.cpp
+                data = [value if value.find(b'"error"') >= 0 else b'{"error":%b}' % value]
             elif not field and line:
                 comments.append(line)
             elif line.removeprefix(_BOM).strip() and field not in (b"id", b"retry"):

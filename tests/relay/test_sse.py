@@ -50,6 +50,11 @@ TABLE = [
     ("event name after data", b'data: {"a":1}\nevent: ping\n\n', NAMED, A),
     ("event name without space", b'event:ping\ndata:{"a":1}\n\n', NAMED, A),
     ("event name without data", b"event: ping\n\n" + A, A, A),
+    (
+        "error as a field",
+        b'error: {"a":1}\n\n' + B,
+        *[b'data: {"error":{"a":1}}\n\n' + B] * 2,
+    ),
     ("retry", b"retry: 3000\n\n" + A, A, A),
     ("retry in an event", b"retry: 3000\n" + A, A, A),
     ("id", b"id: 7\n" + A + b": c\n\n" + B, A + b": c\n\n" + B, A + B),

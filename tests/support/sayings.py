@@ -178,7 +178,8 @@ def _responses(documents: list[Json]) -> Saying:
             said.text += part.get("text") or part.get("refusal") or ""
             for each in part.get("annotations") or ():
                 if each["type"] == "url_citation":
-                    place = {o: each[o] + offset for o in ("start_index", "end_index")}
+                    names = ("start_index", "end_index")
+                    place = {o: each[o] + offset for o in names if o in each}
                     said.cite({**each, **place})
     said.stop = stop_class(response.get("status"))
     if (response.get("incomplete_details") or {}).get("reason") == "content_filter":

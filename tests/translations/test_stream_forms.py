@@ -66,6 +66,8 @@ ERRORS: dict[str, bytes] = {
     b'"message": "boom"}}\n\n',
     "Gemini": b'data: {"error": {"code": 503, "message": "boom", "status": "UNAVAILABLE"}}\n\n',
     "a text": b'data: {"error": "boom"}\n\n',
+    "llama.cpp": b'error: {"code": 500, "message": "boom", "type": "server_error"}\n\n',
+    "GPUStack": b'error: {"detail": "boom", "error": {"message": "boom"}}\n\n',
     "no JSON": b"event: error\ndata: boom\n\n",
     "null": b"data: null\n\n",
     "no event": b'{"error": {"message": "boom", "type": "server_error"}}\n\n',

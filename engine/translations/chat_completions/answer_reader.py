@@ -119,6 +119,7 @@ class Reader:
         if reader is None:
             events.check_candidate(index, f"choices[{position}].index")
             reader = self._choices[index] = ChoiceReader(index, self._id)
+            reader.is_whole = isinstance(choice, fields.WholeChoice)
         if choice.error:  # OpenRouter
             raise ERRORS.inside({"error": choice.error})
         try:
@@ -153,6 +154,8 @@ def _read_other_form(
     delta in an answer in one piece. One that comes after other content repeats it."""
     message, text = bytes(choice.message), bytes(choice.text)
     if message.startswith(b"{") and not reader.has_begun:
+        reader.is_whole = True
         reader.delta(fields.MESSAGE.read(message, "message"), output)
+        reader.is_whole = False
     elif text.startswith(b'"') and choice.delta is None:
         reader.delta(fields.Message(content=fields.TEXT.read(text)), output)

@@ -45,12 +45,16 @@ class CallNumbers:
         return number
 
 
+_NO_ARGUMENTS = ("", "{}")
+
+
 class AnnouncedCalls:
     """Completes the beginnings of calls, by their running numbers.
 
     The id, the name and the first arguments of a call come together or in several fragments, and
     the name itself may come in pieces. It is complete when the arguments begin; a call without
-    arguments is complete when something else follows.
+    arguments is complete when something else follows. Its `{}` may be all of them, or stand in
+    place of others that follow.
     """
 
     def __init__(self) -> None:
@@ -62,7 +66,12 @@ class AnnouncedCalls:
     @property
     def lacks_arguments(self) -> bool:
         call = next(reversed(self.waiting.values()), None)
-        return call is not None and bool(call.name) and not call.arguments
+        return call is not None and bool(call.name) and call.arguments in _NO_ARGUMENTS
+
+    def is_empty(self, number: int) -> bool:
+        """Whether a call that has not begun has `{}` for arguments."""
+        call = self.waiting.get(number)
+        return call is not None and call.arguments == "{}"
 
     def has_begun(self, number: int, name: str) -> bool:
         """Whether a call has begun. Raises BrokenAnswer for more of its name behind that."""
@@ -81,10 +90,12 @@ class AnnouncedCalls:
             call = self.waiting[number] = neutral.ToolCall(id=call_id, name="")
         if name != call.name:  # some vendors repeat it
             call.name += name
+        if call.arguments == "{}" and arguments:
+            call.arguments = ""
         if call.arguments or arguments.strip() not in ("", "null"):  # some write these for none
             call.arguments += arguments
         is_text = call.arguments[:1] == '"'  # whose end alone shows that it is one of an object
-        return bool(call.name and call.arguments) and not is_text
+        return bool(call.name) and call.arguments not in _NO_ARGUMENTS and not is_text
 
     def take(self, last: int | None = None) -> Iterator[tuple[int, neutral.ToolCall, str]]:
         """The calls in their order, up to the `last` or all: they begin now."""

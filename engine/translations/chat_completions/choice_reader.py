@@ -41,6 +41,9 @@ class ChoiceReader:
     """Reads the deltas of one choice; a whole message is one delta."""
 
     finish: events.Finish | None = None
+    is_whole = False
+    """Whether a delta is a whole message: each call in it is one of its own."""
+
     _open: Key | None = None
     _size = _text_start = _text_length = 0
 
@@ -172,8 +175,13 @@ class ChoiceReader:
     def _read_call(self, fragment: fields.Call, output: list[events.Event]) -> None:
         vendor_id, function = fragment.id or "", fragment.function or fragment
         name, arguments = function.name or "", function.arguments or ""
-        number = self._calls.number(fragment.index, vendor_id, name, self._has_partial_call)
-        if self._is_behind(number, name, arguments):
+        if self.is_whole:
+            number = self._calls.begin(None, vendor_id)
+        else:
+            number = self._calls.number(fragment.index, vendor_id, name, self._has_partial_call)
+        if name and not vendor_id and self._announced.is_empty(number):
+            number = self._calls.begin(fragment.index, "")
+        elif self._is_behind(number, name, arguments):
             name = name or self._announced.name(number)
             if name == self._announced.name(number) and arguments == "".join(self._arguments):
                 return  # some servers repeat a call at its end

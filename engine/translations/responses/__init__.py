@@ -37,7 +37,7 @@ LANGUAGE = Language(
     hints=Patterns(
         (
             *("metadata", "user", "safety_identifier", "service_tier", "prompt_cache_*"),
-            *(*CACHE_MARKS, "stream_options", "include", "client_metadata"),
+            *(*CACHE_MARKS, "stream_options", "include", "client_metadata", "truncation"),
             *("text.verbosity", "tools.search_content*", "tools.search_context_size"),
             "input.content.detail",
         )

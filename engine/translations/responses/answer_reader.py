@@ -22,17 +22,19 @@ _COMPLETED = ("completed", "complete", "done", "success", "succeeded", "finished
 _IMAGE = "image_generation_call"
 _READ = ("message", FUNCTION_CALL, "reasoning", _IMAGE)
 _OMISSIBLE = (
-    *("web_search_call", "file_search_call", "code_interpreter_call", "mcp_call"),
-    *("mcp_list_tools", "tool_search_output", "additional_tools", "program", "program_output"),
+    *("code_interpreter_call", "mcp_call", "mcp_list_tools"),
+    *("tool_search_output", "additional_tools", "program", "program_output"),
     *("compaction", "function_call_output", "custom_tool_call_output", "computer_call_output"),
     *("local_shell_call_output", "shell_call_output", "apply_patch_call_output"),
-    "mcp_approval_response",
+    *("mcp_approval_response", "custom_tool_call"),
 )
-"""Items of tools that the vendor runs, and such that repeat the request."""
+"""Items of tools that the vendor runs, and such that repeat the request. `custom_tool_call` is one of
+xAI's: no request that is translated declares such a tool."""
 
+_SEARCH = "_search_call"
 _CALLERS = (
-    *("custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call"),
-    *("tool_search_call", "mcp_approval_request"),
+    *("computer_call", "local_shell_call", "shell_call", "apply_patch_call", "tool_search_call"),
+    "mcp_approval_request",
 )
 """Calls that the caller has to answer, of tools that only this language has."""
 
@@ -64,13 +66,20 @@ def item_kind(raw: Raw, place: str) -> str:
     """The kind of an item: its type, or what its members say if that is not known here."""
     item = fields.ITEM.read(raw, place)
     kind = item.type or ""
-    if kind in _READ or kind in _OMISSIBLE or kind in _CALLERS:
+    if kind in _READ or kind in _CALLERS or _is_omissible(kind):
         return kind
     if item.name != NULL and item.arguments != NULL:
         return FUNCTION_CALL
     if item.role != NULL and item.content != NULL:
         return "message"
     return kind if item.summary == NULL else "reasoning"
+
+
+def _is_omissible(kind: str) -> bool:
+    """Also searches of vendors (xAI's `x_search_call`) and the tools of OpenRouter's own
+    (`openrouter:web_search`)."""
+    is_search = kind.endswith(_SEARCH) and kind not in _CALLERS
+    return kind in _OMISSIBLE or is_search or ":" in kind
 
 
 def read_start(head: fields.Head) -> events.Start:
@@ -92,8 +101,7 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[events.Event]:
         signature = fields.read_signature(item.encrypted_content or "", item.id or "")
         signed = [] if signature is None else [events.Sign(signature)]
         return events.whole_block(neutral.Reasoning(), read_thoughts(item), signed)
-    is_routers = ":" in kind  # OpenRouter's own tools: `openrouter:web_search`
-    block = neutral.Foreign(kind=kind or "item", omissible=is_routers or kind in _OMISSIBLE)
+    block = neutral.Foreign(kind=kind or "item", omissible=_is_omissible(kind))
     if kind == _IMAGE:
         image = fields.IMAGE_CALL.read(raw, place)
         block.omissible = not image.result  # it has failed

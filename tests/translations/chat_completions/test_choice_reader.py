@@ -234,7 +234,8 @@ def test_the_older_form_of_a_call() -> None:
         ([calls(call(0, "{}"))], "a tool call without a name"),
         (
             [
-                *(calls(call(0, "{}", id="1", name="f")), calls(call(1, "{}", id="2", name="g"))),
+                calls(call(0, '{"a": 1}', id="1", name="f")),
+                calls(call(1, '{"a": 1}', id="2", name="g")),
                 calls(call(0, "{}")),
             ],
             "continues a tool call that had ended",

@@ -177,7 +177,7 @@ def test_an_item_is_what_its_members_say_if_its_type_does_not(item: Json, block:
     assert read(item).candidates[0].blocks == [block]
 
 
-@each("kind", ["custom_tool_call", "computer_call", "hologram"])
+@each("kind", ["tool_search_call", "computer_call", "hologram"])
 def test_a_call_that_the_caller_has_to_answer_is_refused(kind: str) -> None:
     with pytest.raises(BrokenAnswer, match=f"content of the kind '{kind}'"):
         read({"type": "web_search_call"}, {"type": kind, "x": 1})
