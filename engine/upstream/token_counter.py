@@ -12,9 +12,9 @@ from collections.abc import Callable
 from engine.exchange.exchange import Exchange
 from engine.metering.estimate import file_tokens
 from engine.metering.tokenizer import MAX_TEXT, Tokenizer
-from engine.translations.neutral.prompt_parts import prompt_parts
 from engine.translations.neutral.refusals import UNREADABLE
 from engine.upstream.conditions.chat_request import language_of_request, read_chat
+from engine.upstream.prompt_parts import prompt_parts
 from engine.upstream.prompt_text import prompt_values
 from engine.values.errors import GatewayError
 

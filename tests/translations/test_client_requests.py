@@ -10,9 +10,11 @@ import pytest
 from engine.translations import language, target_language
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
+from engine.translations.neutral.request import ToolChoice
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
 from tests.support.each import each
+from tests.support.sdk_accumulators import as_sdk
 
 Json = dict[str, Any]
 
@@ -372,3 +374,59 @@ def test_a_result_that_can_be_read_is_not_left_out() -> None:
     with pytest.raises(GatewayError) as excinfo:
         exchange("messages", "responses", {"max_tokens": 99, "messages": [ASKED, turn, ASKED]})
     assert excinfo.value.param == "messages[1].content[1]"
+
+
+FUNCTIONS = {
+    "functions": [{"name": "f", "description": "Finds", "parameters": OBJECT}, {"name": "g"}],
+    "function_call": {"name": "f"},
+}
+FUNCTION_TURNS = [
+    ASKED,
+    {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": '{"a":1}'}},
+    {"role": "function", "name": "f", "content": "one"},
+    {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": '{"a":2}'}},
+    {"role": "function", "name": "f", "content": "two"},
+]
+
+
+@pytest.mark.parametrize("target", ["responses", "messages", "generate_content", "converse"])
+def test_functions_are_tools_of_which_one_is_called_at_a_time(target: str) -> None:
+    pair = Translation(language("chat_completions"), target_language(target))
+    body = json.dumps({"model": "m", "messages": FUNCTION_TURNS, **FUNCTIONS}).encode()
+    request = pair.source.read_request(body, RequestLine())
+    assert [getattr(tool, "name", "") for tool in request.tools] == ["f", "g"]
+    assert request.tool_choice == ToolChoice("any", ("f",))
+    assert (
+        exchange("chat_completions", target, {"messages": FUNCTION_TURNS, **FUNCTIONS}).dropped
+        == []
+    )
+    free = {"messages": [ASKED], "functions": FUNCTIONS["functions"], "function_call": "auto"}
+    assert exchange("chat_completions", target, free).dropped == []
+
+
+def test_results_of_functions_belong_to_the_calls_before_them() -> None:
+    body = sent("chat_completions", "messages", {"messages": FUNCTION_TURNS, **FUNCTIONS})
+    blocks = [block for turn in body["messages"][1:] for block in turn["content"]]
+    calls, results = blocks[::2], blocks[1::2]
+    assert [call["input"] for call in calls] == [{"a": 1}, {"a": 2}]
+    assert [result["content"] for result in results] == ["one", "two"]
+    assert [call["id"] for call in calls] == [result["tool_use_id"] for result in results]
+    assert calls[0]["id"] != calls[1]["id"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_caller_of_functions_is_answered_with_the_first_call(stream: bool) -> None:
+    translated = exchange(
+        "chat_completions", "generate_content", {"messages": [ASKED], **FUNCTIONS}
+    )
+    translated.request.stream = stream
+    answer = translated.answer(json.dumps({"candidates": [GEMINI]}).encode())
+    [choice] = as_sdk("chat_completions", answer, stream=stream)[0]["choices"]
+    assert choice["message"]["function_call"] == {"name": "P", "arguments": '{"a": 1}'}
+    assert "tool_calls" not in choice["message"]
+    assert choice["finish_reason"] == "function_call"
+
+
+def test_a_conversation_that_may_be_truncated_is_sent_whole() -> None:
+    translated = exchange("responses", "messages", {"input": "Hi", "truncation": "auto"})
+    assert translated.dropped == ["truncation"]

@@ -29,23 +29,34 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
         "object": "chat.completion",
         "created": answer.created or request.time,
         "model": answer.model or request.model,
-        "choices": [_choice(index, candidate) for index, candidate in enumerate(answer.candidates)],
+        "choices": [
+            _choice(index, candidate, request) for index, candidate in enumerate(answer.candidates)
+        ],
     }
     if answer.usage is not None:
         document["usage"] = write_counts(answer.usage)
     return msgspec.json.encode(document)
 
 
-def _choice(index: int, candidate: Candidate) -> Json:
+def _choice(index: int, candidate: Candidate, request: ChatRequest) -> Json:
     logprobs = None
     if candidate.logprobs:
         logprobs = {"content": write_logprobs(candidate.logprobs), "refusal": None}
     return {
         "index": index,
-        "message": _message(candidate),
+        "message": _older(_message(candidate), request),
         "logprobs": logprobs,
-        **write_finish(candidate.finish),
+        **_older(write_finish(candidate.finish), request),
     }
+
+
+def _older(members: Json, request: ChatRequest) -> Json:
+    """A message, a delta or a finish for a caller of `functions`: its only call has no id."""
+    if request.one_call and (calls := members.pop("tool_calls", None)):
+        members["function_call"] = calls[0]["function"]
+    if request.one_call and members.get("finish_reason") == "tool_calls":
+        members["finish_reason"] = "function_call"
+    return members
 
 
 def _message(candidate: Candidate) -> Json:
@@ -225,6 +236,8 @@ class Writer:
         return self._chunk(choice, {"role": "assistant", "content": ""})
 
     def _chunk(self, choice: _Choice, delta: Json) -> bytes:
+        if self._request.one_call:
+            delta = _older(delta, self._request)
         return choice.chunk_start + _encode(delta) + self._chunk_end
 
     def _end(self, event: events.End) -> bytes:
@@ -234,7 +247,7 @@ class Writer:
             if choice is not None and (annotations := choice.annotations()) is not None:
                 output += self._chunk(choice, annotations)
             refusal = {"refusal": finish.explanation} if finish.explanation else {}
-            members = {"delta": refusal, **write_finish(finish)}
+            members = {"delta": refusal, **_older(write_finish(finish), self._request)}
             output += self._whole_chunk(candidate, members)
         if event.usage is not None and self._request.stream_usage:
             usage = {**self._head, "choices": [], "usage": write_counts(event.usage)}

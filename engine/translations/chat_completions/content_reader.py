@@ -11,6 +11,7 @@ from engine.translations.chat_completions import request_shapes as shapes
 from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS
 from engine.translations.chat_completions.thoughts import read_detail, read_request_extra
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral.calls import call_id
 from engine.translations.neutral.json_members import Members, value_of
 from engine.translations.neutral.request_json import (
     ObjectReader,
@@ -73,6 +74,10 @@ def read_assistant_blocks(
         blocks = [*_read_extra(message, place, unread), *blocks]
     if message.refusal:
         blocks.append(neutral.Refusal(text=message.refusal, place=f"{place}.refusal"))
+    if message.function_call is not None:
+        call = shapes.CallObject(function=message.function_call)
+        call.id = call_id(f"call_{call.function.name}")
+        blocks.append(_read_call(call, f"{place}.function_call"))
     if message.tool_calls:
         blocks += _read_calls(message.tool_calls, f"{place}.tool_calls", unread)
     return blocks
@@ -89,10 +94,15 @@ def _read_provider_fields(message: shapes.AssistantMessage, place: str, unread: 
         unread.append(f"{place}.{name}")
 
 
-def read_result(message: shapes.ToolMessage, place: str, unread: list[str]) -> neutral.ToolResult:
-    call = openai_content.required(message.tool_call_id, f"{place}.tool_call_id")
+def read_result(
+    message: shapes.ToolMessage | shapes.FunctionMessage, place: str, unread: list[str]
+) -> list[neutral.Block]:
+    if isinstance(message, shapes.FunctionMessage):
+        result_id = call_id(f"call_{openai_content.required(message.name, f'{place}.name')}")
+    else:
+        result_id = openai_content.required(message.tool_call_id, f"{place}.tool_call_id")
     content = read_content(message.content, f"{place}.content", unread)
-    return neutral.ToolResult(id=call, content=content, place=place)
+    return [neutral.ToolResult(id=result_id, content=content, place=place)]
 
 
 def _read_thoughts(part: Raw, place: str) -> neutral.Reasoning | None:

@@ -17,6 +17,7 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
+    NUMBERS,
     BuiltInTool,
     ChatRequest,
     Message,
@@ -64,12 +65,14 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         stream=members.stream or False,
         stream_usage=bool(members.stream_options and members.stream_options.include_usage),
         tools=_read_tools(members, unread),
-        parallel_calls=members.parallel_tool_calls,
+        parallel_calls=False if members.functions else members.parallel_tool_calls,
+        one_call=bool(members.functions),
         places=dict(_PLACES),
         unread=unread,
         missing_turns=missing,
     )
     openai_fields.read_tool_choice(members.tool_choice, request, nested=True)
+    openai_fields.read_tool_choice(members.function_call, request, place="function_call")
     if present(members.response_format) is not None:
         form = Members(members.response_format, "response_format", unread)
         openai_fields.read_format(form, request, nested=True)
@@ -108,7 +111,8 @@ _ROLES: dict[
     shapes.DeveloperMessage: ("system", _read_content),
     shapes.UserMessage: ("user", _read_content),
     shapes.AssistantMessage: ("assistant", read_assistant_blocks),
-    shapes.ToolMessage: ("user", lambda *message: [read_result(*message)]),
+    shapes.FunctionMessage: ("user", read_result),
+    shapes.ToolMessage: ("user", read_result),
 }
 """The role of each kind of message, and what reads its blocks."""
 
@@ -133,6 +137,10 @@ def _read_tools(members: shapes.RequestObject, unread: list[str]) -> list[Tool |
         _read_tool(tool, f"tools[{index}]", unread)
         for index, tool in enumerate(members.tools or ())
     ]
+    tools += [
+        _read_function(function, f"functions[{index}]", "parameters")
+        for index, function in enumerate(members.functions or ())
+    ]
     raw = members.web_search_options
     if present(raw) is not None:
         place = "web_search_options"
@@ -148,17 +156,23 @@ def _read_tool(
         if tool.kind:
             return BuiltInTool(name=tool.kind, raw=tool.raw, place=place)
         tool = _TOOL.read(tool.raw, place, unread)
-    function = tool.function
+    declaration = _read_function(tool.function, place, "function.parameters")
+    declaration.cache = neutral.read_cache_mark(tool.extra) or declaration.cache
+    return declaration
+
+
+def _read_function(function: shapes.FunctionObject, place: str, schema_member: str) -> Tool:
     if not function.name:
-        raise WrongType(f"{place}.function.name", "the name of a function")
+        name = schema_member.replace("parameters", "name")
+        raise WrongType(f"{place}.{name}", "the name of a function")
     return Tool(
         name=function.name,
         description=function.description or "",
         schema=present(function.parameters),
         strict=function.strict,
         place=place,
-        schema_member="function.parameters",
-        cache=neutral.read_cache_mark(tool.extra) or neutral.read_cache_mark(function.extra),
+        schema_member=schema_member,
+        cache=neutral.read_cache_mark(function.extra),
     )
 
 
@@ -167,12 +181,8 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
     if members.max_completion_tokens is not None:  # it replaced the other
         request.max_tokens = members.max_completion_tokens
         request.places["max_tokens"] = "max_completion_tokens"
-    request.temperature = present(members.temperature)
-    request.top_p = present(members.top_p)
-    request.top_k = present(members.top_k)
-    request.seed = present(members.seed)
-    request.presence_penalty = present(members.presence_penalty)
-    request.frequency_penalty = present(members.frequency_penalty)
+    for name in NUMBERS:
+        setattr(request, name, present(getattr(members, name)))
     request.candidates = members.n
     request.logprobs = members.logprobs or False
     request.top_logprobs = members.top_logprobs

@@ -104,6 +104,7 @@ class AssistantMessage(MessageObject, tag="assistant"):
 
     refusal: str | None = None
     tool_calls: list[CallObject | UnknownObject] | None = None
+    function_call: CalledFunction | None = None
     reasoning_details: list[Raw] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
@@ -117,6 +118,12 @@ class ToolMessage(MessageObject, tag="tool"):
     tool_call_id: str | None = None
 
 
+class FunctionMessage(MessageObject, tag="function"):
+    """What a function returned, as it was called before `tool_calls`: by its name."""
+
+    name: str | None = None
+
+
 class FunctionObject(JsonObject):
     name: str | None = None
     description: str | None = None
@@ -128,6 +135,16 @@ class ToolObject(JsonObject, tag="function"):
     function: FunctionObject
 
 
+AnyMessage = (
+    SystemMessage
+    | DeveloperMessage
+    | UserMessage
+    | AssistantMessage
+    | ToolMessage
+    | FunctionMessage
+)
+
+
 class StreamOptions(JsonObject):
     include_usage: bool | None = None
     include_obfuscation: bool | None = None
@@ -137,13 +154,13 @@ class RequestObject(JsonObject):
     notes = False
 
     model: str | None = None
-    messages: (
-        list[SystemMessage | DeveloperMessage | UserMessage | AssistantMessage | ToolMessage] | None
-    ) = None
+    messages: list[AnyMessage] | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     tools: list[ToolObject | UnknownObject] | None = None
     tool_choice: Raw = Raw()
+    functions: list[FunctionObject] | None = None
+    function_call: Raw = Raw()
     parallel_tool_calls: bool | None = None
     web_search_options: Raw = Raw()
     response_format: Raw = Raw()

@@ -15,6 +15,7 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
+    NUMBERS,
     BuiltInTool,
     ChatRequest,
     Message,
@@ -63,12 +64,8 @@ def read_config(config: shapes.ConfigObject, request: ChatRequest) -> None:
 def _read_sampling(config: shapes.ConfigObject, request: ChatRequest) -> None:
     request.max_tokens = config.max_output_tokens
     request.candidates = config.candidate_count
-    request.temperature = present(config.temperature)
-    request.top_p = present(config.top_p)
-    request.top_k = present(config.top_k)
-    request.seed = present(config.seed)
-    request.presence_penalty = present(config.presence_penalty)
-    request.frequency_penalty = present(config.frequency_penalty)
+    for name in NUMBERS:
+        setattr(request, name, present(getattr(config, name)))
     request.stop = config.stop_sequences or []
     request.logprobs = config.response_logprobs or False
     request.top_logprobs = config.logprobs

@@ -212,7 +212,7 @@ def lose_one_call(request: ChatRequest, losses: Losses) -> bool:
     mode = "auto" if request.tool_choice is None else request.tool_choice.mode
     if mode == "none" or not any(isinstance(tool, Tool) for tool in request.tools):
         return False
-    if mode == "any":
+    if mode == "any" or request.one_call:
         return True
     reason = "the upstream cannot be limited to one call at a time"
     losses.add(request.place_of("parallel_calls"), reason)

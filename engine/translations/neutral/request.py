@@ -130,6 +130,10 @@ class Compaction(Struct, kw_only=True):
     retained: list[Raw] | None = None
 
 
+NUMBERS = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
+"""The parameters of a request that keep their JSON text."""
+
+
 class ChatRequest(Struct, kw_only=True):
     """A request for a chat. `system` are the instructions at its beginning; `messages` the turns
     in their order, system turns in the middle included.
@@ -151,6 +155,7 @@ class ChatRequest(Struct, kw_only=True):
     language has, too, or that an answer repeats. `missing_turns` are never dropped: an answer
     without them is a wrong one. `error_details` are what the caller's vendor says in its error of a
     field that it refuses, by the field: SDKs read them. `compaction`: a summary is wanted.
+    `one_call`: the caller's form has no place for a second call, so that only the first is wanted.
     """
 
     language: str
@@ -192,6 +197,7 @@ class ChatRequest(Struct, kw_only=True):
     error_details: dict[str, Json] = {}
     extra: Extra = {}
     compaction: Compaction | None = None
+    one_call: bool = False
 
     def place_of(self, field: str) -> str:
         return self.places.get(field, field)

@@ -97,7 +97,7 @@ class IncompleteDetails(Struct):
 class Response(Struct):
     status: str | None = None
     error: Raw = Raw(b"null")
-    incomplete_details: Raw = Raw(b"null")
+    incomplete_details: IncompleteDetails | None = None
     output: list[Raw] | None = None
 
 
@@ -135,6 +135,7 @@ class EndEvent(Struct):
 _OPTIONAL = (
     *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
     *("item_id", "summary", "summary_index", "encrypted_content", "output_format", "reason"),
+    "incomplete_details",
 )
 
 _JSON_TEXTS = ("arguments", "delta")
@@ -147,9 +148,6 @@ IMAGE_CALL = Shape(ImageCall, _OPTIONAL, _JSON_TEXTS)
 MESSAGE = Shape(Message, _OPTIONAL, _JSON_TEXTS, _PARTS)
 THOUGHTS = Shape(Thoughts, _OPTIONAL, _JSON_TEXTS, _PARTS)
 HEAD = Shape(Head, _OPTIONAL, _JSON_TEXTS)
-INCOMPLETE_DETAILS: Shape[IncompleteDetails | None] = Shape(
-    IncompleteDetails | None, _OPTIONAL, _JSON_TEXTS
-)
 RESPONSE = Shape(Response, _OPTIONAL, _JSON_TEXTS)
 STREAM_EVENT = Shape(StreamEvent, _OPTIONAL, _JSON_TEXTS)
 TEXT_DELTA = Shape(TextDelta, _OPTIONAL, _JSON_TEXTS)

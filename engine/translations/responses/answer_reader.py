@@ -28,8 +28,8 @@ _OMISSIBLE = (
     *("local_shell_call_output", "shell_call_output", "apply_patch_call_output"),
     *("mcp_approval_response", "custom_tool_call"),
 )
-"""Items of tools that the vendor runs, and such that repeat the request. `custom_tool_call` is one of
-xAI's: no request that is translated declares such a tool."""
+"""Items of tools that the vendor runs (xAI's are `custom_tool_call`: no request that is translated
+declares such a tool), and such that repeat the request."""
 
 _SEARCH = "_search_call"
 _CALLERS = (
@@ -149,7 +149,7 @@ def read_end(response: fields.Response) -> events.End:
     if status in _COMPLETED:
         finish = events.Finish(stop="end", native=status)
     elif status == "incomplete":
-        details = fields.INCOMPLETE_DETAILS.read(response.incomplete_details, "incomplete_details")
+        details = response.incomplete_details
         reason = None if details is None else details.reason
         filtered = reason == "content_filter"
         finish = events.Finish(stop="filter" if filtered else "length", native=reason or status)

@@ -51,21 +51,22 @@ def _inside(name: str, members: Json, *, nested: bool) -> Json:
     return {name: members} if nested else members
 
 
-def read_tool_choice(raw: Raw, request: ChatRequest, *, nested: bool = False) -> None:
-    """Read `tool_choice`, which may be absent. No other vendor supports the choice of a tool that
-    is no function."""
-    name = "tool_choice"
+def read_tool_choice(
+    raw: Raw, request: ChatRequest, *, nested: bool = False, place: str = "tool_choice"
+) -> None:
+    """Read a choice, which may be absent. No other vendor supports the choice of a tool that is no
+    function."""
     if present(raw) is None:
         return
     if bytes(raw)[:1] == b'"':
-        mode = _READ.get(Members({name: raw}).text(name) or "")
+        mode = _READ.get(Members({place: raw}).text(place) or "")
         if mode is None:
-            raise WrongType(name, "none, auto, required or an object")
+            raise WrongType(place, "none, auto, required or an object")
         request.tool_choice = ToolChoice(mode)
         return
-    request.tool_choice = _read_choice(Members(raw, name), nested=nested)
+    request.tool_choice = _read_choice(Members(raw, place), nested=nested)
     if request.tool_choice is None:
-        request.unread.append(name)
+        request.unread.append(place)
 
 
 def _read_choice(choice: Members, *, nested: bool) -> ToolChoice | None:
@@ -87,7 +88,7 @@ def _read_choice(choice: Members, *, nested: bool) -> ToolChoice | None:
 
 def _name_of(tool: Members, *, nested: bool) -> str | None:
     """The name of a function, or of a tool that one stands for; None for another tool."""
-    if tool.text("type") not in ("function", "" if nested else "custom"):
+    if (tool.text("type") or "function") not in ("function", "" if nested else "custom"):
         return None
     function = tool.members("function") if nested else tool
     name = None if function is None else function.text("name")

@@ -54,8 +54,8 @@ MEMBERS: dict[str, tuple[Any, str]] = {
     "logit_bias": ({"5": 1}, "lost"),
     "prediction": ({"type": "content", "content": "x"}, "lost"),
     "moderation": ({"model": "m"}, "lost"),
-    "functions": ([FUNCTION], "lost"),
-    "function_call": ("auto", "lost"),
+    "functions": ([FUNCTION], "carried"),
+    "function_call": ("auto", "carried"),
     "metadata": ({"a": "b"}, "hint"),
     "safety_identifier": ("s", "hint"),
     "service_tier": ("flex", "hint"),
@@ -116,7 +116,7 @@ MESSAGES: dict[str, tuple[Json, list[str]]] = {
     "audio": ({**ANSWER, "audio": {"id": "a"}}, ["messages.audio"]),
     "function_call": (
         {**ANSWER, "function_call": {"name": "f", "arguments": "{}"}},
-        ["messages.function_call"],
+        [],
     ),
 }
 

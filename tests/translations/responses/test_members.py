@@ -51,7 +51,7 @@ MEMBERS: dict[str, tuple[Any, str]] = {
     "background": (True, "lost"),
     "background_options": ({"completion_window": "2h"}, "lost"),
     # done by the vendor
-    "truncation": ("auto", "lost"),
+    "truncation": ("auto", "hint"),
     "context_management": ([{"type": "compaction"}], "lost"),
     "image": ({"context_compression": "enabled"}, "lost"),
     "max_tool_calls": (1, "lost"),

@@ -6,7 +6,7 @@ import pytest
 
 from engine import translations
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.prompt_parts import PromptParts, prompt_parts
+from engine.upstream.prompt_parts import PromptParts, prompt_parts
 
 TOOL = {"name": "look", "description": "Looks.", "schema": {"type": "object", "properties": {}}}
 DECLARATION = json.dumps(

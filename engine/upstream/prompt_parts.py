@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from engine.translations.neutral import content
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, callable_tools
 
 
-@dataclass(slots=True)
-class PromptParts:
+class PromptParts(Struct):
     """The `texts` of a prompt, the number of `turns` between which a chat template writes its
     marks, and the sizes in bytes of its `files`, 0 for one that is only named."""
 
-    texts: list[str] = field(default_factory=list)
+    texts: list[str] = []
     turns: int = 0
-    files: list[int] = field(default_factory=list)
+    files: list[int] = []
 
 
 def prompt_parts(request: ChatRequest) -> PromptParts:
