@@ -104,12 +104,11 @@ class BatchJudge:
             message = f"This token may not call '{inner.operation}'."
             raise GatewayError(403, "operation_not_allowed", message)
         before(inner)
-        if request.body is not None:
-            try:
-                operation.handlers[1](inner)
-            except GatewayError as error:
-                fault = error
-            operation.handlers[2](inner)
+        try:
+            operation.handlers[1](inner)
+        except GatewayError as error:
+            fault = error
+        operation.handlers[2](inner)
         target = self._target(inner, route, batch)
         headers = self._parts.headers.requests(route.dialects[-1], ())[target.upstream.name]
         written = build_request(target, inner, headers, route.model)
@@ -168,9 +167,7 @@ def _keep_holder(inner: Exchange, batch: Batch) -> None:
     check_holder(batch, opened.holder, opened.kind)
 
 
-def _exchange(
-    exchange: Exchange, route: Route, path: str, spans: Spans, body: bytes | None
-) -> Exchange:
+def _exchange(exchange: Exchange, route: Route, path: str, spans: Spans, body: bytes) -> Exchange:
     """The exchange of a request of a batch, with the head of the request that brings the batch."""
     mount = route.operation.mounts[0]
     size = len(mount.rstrip("/"))
@@ -186,6 +183,5 @@ def _exchange(
     )
     inner.operation = route.operation.id
     inner.caller, inner.token = exchange.caller, exchange.token
-    data = b"{}" if body is None else body
-    inner.body_reader = ReceivedBody(Body(data), len(data))
+    inner.body_reader = ReceivedBody(Body(body), len(body))
     return inner

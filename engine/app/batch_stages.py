@@ -6,12 +6,16 @@ from __future__ import annotations
 from functools import partial
 
 from engine.app.batch_charges import BatchCharges
+from engine.app.batch_file import BatchFileUpload
 from engine.app.batch_judge import BatchJudge, StagesOfRoute
+from engine.app.file_calls import FileCalls
 from engine.app.worker_parts import Parts
 from engine.exchange.exchange import Exchange, Stage
 from engine.objects.batch_route import BatchRoute
 from engine.plan.route import Route
 from engine.stages.judge_batch import judge_batch, refuse_pieces
+from engine.stages.judge_batch_file import BatchFiles
+from engine.stages.keep_upload import KeptUploads, keep_upload
 from engine.upstream.target import Target
 
 
@@ -24,10 +28,13 @@ def batch_stages(route: Route, parts: Parts, judging: StagesOfRoute) -> list[Sta
         return []
     if "pieces" in facts.batch:
         return [parts.shared.once("pieces", dialect.name, partial(refuse_pieces, form))]
+    if (kept := kept_uploads(route, parts)) is not None:
+        return [keep_upload(kept)]
     if "requests" not in facts.batch:
         return []
     upstreams = tuple(dict.fromkeys(to.upstream for to in route.to))
     judge = partial(BatchJudge, dialect, parts, form.path, judging)
+    calls = BatchFileUpload(FileCalls(parts.plan, parts.inside))
     build = partial(
         judge_batch,
         form,
@@ -35,9 +42,21 @@ def batch_stages(route: Route, parts: Parts, judging: StagesOfRoute) -> list[Sta
         config.owner,
         upstreams,
         dialect.json_name,
+        BatchFiles(parts.uploads, parts.opener, config.owner, calls) if form.stored else None,
         reports=config.batches.invalid_requests == "report",
     )
     return [parts.shared.once("batch", (dialect.name, upstreams), build)]
+
+
+def kept_uploads(route: Route, parts: Parts) -> KeptUploads | None:
+    """Which pieces of uploads a route keeps, None for none."""
+    facts, form = route.objects, route.dialects[-1].files
+    if facts is None or form is None or parts.opener is None or parts.uploads is None:
+        return None
+    place = next((place for place in facts.names if place.location == "query"), None)
+    if "bytes" not in facts.batch or place is None:
+        return None
+    return KeptUploads(parts.uploads, parts.opener, place, form, parts.plan.config.objects.owner)
 
 
 def batch_route(route: Route, parts: Parts) -> BatchRoute | None:
@@ -53,4 +72,6 @@ def batch_route(route: Route, parts: Parts) -> BatchRoute | None:
 
     make = partial(BatchCharges, parts.plan.routes, parts.services, targets)
     charge = parts.shared.once("batch charges", (), make)
-    return BatchRoute(facts, route.dialects[-1], form, records, parts.services, charge)
+    return BatchRoute(
+        facts, route.dialects[-1], form, records, parts.services, charge, parts.uploads
+    )

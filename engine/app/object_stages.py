@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from engine import translations
+from engine.app.file_calls import FileCalls
 from engine.app.file_copier import FileCopier
 from engine.app.worker_parts import Parts
 from engine.exchange.exchange import Stage
@@ -54,7 +55,8 @@ def _copy_stages(route: Route, opener: IdOpener, parts: Parts) -> list[Stage]:
     places = tuple(place for place in facts.names if place.location == "body")
     if not any(place.kind == FILE for place in places) or route.websocket is not None:
         return []
-    make = partial(FileCopier, parts.plan, parts.inside, parts.copies, config.files)
+    calls = FileCalls(parts.plan, parts.inside)
+    make = partial(FileCopier, calls, parts.copies, config.files)
     copier = parts.shared.once("copier", (), make)
     settings = FileSettings(places, opener, config.owner, dialect.files, dialect.json_name)
     locations = route.model_locations

@@ -27,6 +27,7 @@ from engine.exchange.exchange import Stage
 from engine.exchange.services import NoGuardCalls, Services
 from engine.guardrails.metrics import verdict_collector
 from engine.objects.batch_records import BatchRecords
+from engine.objects.batch_uploads import BatchUploads
 from engine.objects.file_copies import FileCopies
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
@@ -86,6 +87,7 @@ class Parts(Struct, frozen=True):
     opener: IdOpener | None
     responses: StoredResponses | None
     batches: BatchRecords | None
+    uploads: BatchUploads | None
     summaries: Summaries | None
     copies: FileCopies | None
     inside: InsideCalls
@@ -165,6 +167,7 @@ def parts_of(
         opener=opener,
         responses=_stored_responses(config, services, opener),
         batches=_batches(services, opener),
+        uploads=_uploads(services, opener),
         summaries=None if opener is None else Summaries(opener.sealer, config.objects.owner),
         copies=_file_copies(config, services, opener),
         inside=inside,
@@ -208,6 +211,14 @@ def _batches(services: Services, opener: IdOpener | None) -> BatchRecords | None
     """What the records know of batches; None without them."""
     store = services.batches
     return None if opener is None or store is None else BatchRecords(store)
+
+
+def _uploads(services: Services, opener: IdOpener | None) -> BatchUploads | None:
+    """What the records keep of uploads; None without them."""
+    store = services.responses
+    if opener is None or store is None:
+        return None
+    return BatchUploads(store, opener.sealer, services.clock)
 
 
 def _stored_responses(

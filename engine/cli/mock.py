@@ -61,7 +61,8 @@ def command(
         (specification, dialects.get(specs[name].dialect))
         for name, specification in result.specifications.items()
     ]
-    server = Server(listen=listen, workers=workers, grace=1.0)
+    # No heavy worker: it would have uploads and objects of its own.
+    server = Server(listen=listen, workers=workers, heavy_processes=0, grace=1.0)
 
     def ready() -> None:
         count = format_count(len(documents), "document")

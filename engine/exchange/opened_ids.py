@@ -48,7 +48,8 @@ class OpenedIds:
     None if it names none, and `kind` is that of the first of them. `names` has the sealed id of
     each vendor's id; `credentials` the credential of each attempt, by its number; `sealer` seals
     what the last response of a list has. `batch` are the requests that it brings for later, None
-    if it is no batch. `creates`: its response may have ids to seal."""
+    if it is no batch. `upload` is the sealed address of an upload whose last piece is kept, "" for
+    none. `creates`: its response may have ids to seal."""
 
     owner: bytes
     holder: Holder | None = None
@@ -57,4 +58,5 @@ class OpenedIds:
     credentials: dict[int, Any] = field(default_factory=dict)
     sealer: Any = None
     batch: Batch | None = None
+    upload: str = ""
     creates: bool = True

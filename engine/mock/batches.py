@@ -39,13 +39,20 @@ class Batches:
         entry = self._entry(path, batch)
         if entry is None:
             return
-        results = [self._result(each, path, mount) for each in self._requests(request)]
+        stored = self._stored(request)
+        requests = self._requests(request) if stored is None else _lines(stored)
+        results = [self._result(each, path, mount) for each in requests]
         lines = b"".join(orjson.dumps(line) + b"\n" for line in results)
         if self._form.url:
             name = f"file-out-{batch['id']}"
             file = {"id": name, "object": "file", "purpose": "batch_output", "bytes": len(lines)}
             file |= {"filename": "results.jsonl", "created_at": 0, "status": "processed"}
             self._store.keep(_FILES, name, file, lines)
+        elif stored is not None:
+            name = f"batch-{secrets.token_hex(8)}"
+            self._store.keep(_FILES, name, {"name": f"files/{name}"}, lines)
+            output = {"responsesFile": f"files/{name}"}
+            entry.last = {"metadata": {"output": output}, "response": output}
         elif self._form.lists:
             steps = self._form.lists[-2]
             value: Any = results
@@ -71,8 +78,18 @@ class Batches:
             name = str(request.get("input_file_id"))
             entry = self._store.collections.get(_FILES, {}).get(name)
             content = b"" if entry is None else entry.content
-            node = [orjson.loads(line) for line in content.splitlines() if line.strip()]
+            node = _lines(content)
         yield from (each for each in node or () if isinstance(each, dict))
+
+    def _stored(self, request: Json) -> bytes | None:
+        """The content of the file that a JSON body names in place of its requests."""
+        node: Any = request if self._form.stored else None
+        for step in self._form.stored:
+            node = node.get(step) if isinstance(node, dict) else None
+        if not isinstance(node, str):
+            return None
+        entry = self._store.collections.get(_FILES, {}).get(node.removeprefix("files/"))
+        return b"" if entry is None else entry.content
 
     def _result(self, entry: Json, path: str, mount: str) -> Json:
         form = self._form
@@ -96,6 +113,10 @@ class Batches:
         return response.status, orjson.loads(text)
 
 
+def _lines(content: bytes) -> list[Json]:
+    return [orjson.loads(line) for line in content.splitlines() if line.strip()]
+
+
 def _openai(entry: Json, status: int, answer: Any) -> Json:
     response = {"status_code": status, "request_id": secrets.token_hex(8), "body": answer}
     line = {"id": f"batch_req_{secrets.token_hex(8)}", "custom_id": entry.get("custom_id")}
@@ -110,7 +131,8 @@ def _anthropic(entry: Json, status: int, answer: Any) -> Json:
 
 def _gemini(entry: Json, status: int, answer: Any) -> Json:
     outcome = {"response": answer} if status == 200 else {"error": {"code": 3}}
-    return {**outcome, "metadata": entry.get("metadata", {})}
+    name = "key" if "key" in entry else "metadata"
+    return {**outcome, name: entry.get(name, {})}
 
 
 _WRITERS: Mapping[str, Callable[[Json, int, Any], Json]] = {

@@ -5,7 +5,7 @@ their vendor gets them. Large files are read line by line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import orjson
@@ -13,7 +13,7 @@ import orjson
 from engine.dialects.interface.batches import BatchFormat
 from engine.exchange.body import FileView
 from engine.exchange.opened_ids import Batch
-from engine.objects.places import JsonName, find
+from engine.objects.places import JsonName, find, value_at
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
     Ambiguous,
@@ -37,10 +37,10 @@ _KEY = re.compile(rb'"\s*:')
 
 class BatchRequest(NamedTuple):
     """A request of a batch: the path of its operation, "" for the one that belongs to the batch,
-    and its body; None for a body that the vendor alone has, of which only the model is judged."""
+    and its body."""
 
     url: str
-    body: bytes | None
+    body: bytes
 
 
 class VendorRequest(NamedTuple):
@@ -104,7 +104,7 @@ class BatchWriter:
             raise GatewayError(400, "invalid_value", f"The request body {error}.") from error
         for path in find(value, (*self._form.requests, "*"), self._json_name):
             place = f"{'.'.join(map(str, path[:-1]))}[{path[-1]}]"
-            entry = _at(value, path)
+            entry = value_at(value, path)
             for inner, new in self._changes(entry, place).items():
                 changes[(*path, *inner)] = new
         self.finish()
@@ -152,7 +152,7 @@ class BatchWriter:
     ) -> dict[JsonPath, bytes | None]:
         form = self._form
         paths = find(entry, form.body, self._json_name)
-        body = _at(entry, paths[0]) if len(paths) == 1 else None
+        body = value_at(entry, paths[0]) if len(paths) == 1 else None
         where = ".".join(form.body)
         if not isinstance(body, dict):
             raise _invalid(f"'{where}' must be an object.", where)
@@ -200,7 +200,7 @@ class BatchWriter:
 
     def _name_of(self, entry: Any) -> str:
         paths = find(entry, self._form.name, self._json_name)
-        value = _at(entry, paths[0]) if paths else ""
+        value = value_at(entry, paths[0]) if paths else ""
         return value if isinstance(value, str) else ""
 
     def _note(self, place: str, name: str, fault: GatewayError) -> None:
@@ -255,12 +255,6 @@ def refuse_repeats(text: bytes, value: Any) -> None:
 
 def _invalid(message: str, param: str) -> GatewayError:
     return GatewayError(400, "invalid_value", message, param=param)
-
-
-def _at(value: Any, path: Sequence[str | int]) -> Any:
-    for step in path:
-        value = value[step]
-    return value
 
 
 def _chunks(buffer: Buffer, start: int, end: int) -> Iterator[bytes]:

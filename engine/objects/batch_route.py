@@ -15,6 +15,7 @@ from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.exchange.services import Services
 from engine.objects.batch_records import BatchRecords, is_of_note, row_of, vendor_id_of
 from engine.objects.batch_results import ResultCounter, count_lists
+from engine.objects.batch_uploads import BatchUploads
 from engine.objects.facts import ObjectFacts
 from engine.objects.marks import Changes
 from engine.objects.pages import at
@@ -29,7 +30,7 @@ ChargeCaller = Callable[[Exchange, str, str, Usage, int], None]
 
 class BatchRoute:
     """Notes batches that responses show, and counts results. `facts` are those of the operation,
-    `charge` counts against the limits of an exchange's caller."""
+    `charge` counts against the limits of an exchange's caller, `uploads` has what was uploaded."""
 
     def __init__(
         self,
@@ -39,7 +40,9 @@ class BatchRoute:
         records: BatchRecords,
         services: Services,
         charge: ChargeCaller,
+        uploads: BatchUploads | None = None,
     ) -> None:
+        self._uploads = uploads
         self._facts, self._dialect, self._form = facts, dialect, form
         self._records, self._services, self._charge = records, services, charge
 
@@ -48,6 +51,8 @@ class BatchRoute:
         results."""
 
         def look(value: Any) -> Changes:
+            if opened.upload and self._uploads is not None:
+                self._note_upload(self._uploads, opened.upload, holder, value)
             if "state" in self._facts.batch and isinstance(value, dict):
                 self._records.note(self._form, value, holder, exchange, is_own=True)
             if not self.is_in_body(opened):
@@ -69,6 +74,14 @@ class BatchRoute:
     def note(self, row: dict[str, Any], holder: Holder, exchange: Exchange) -> None:
         """Note what a row of a list shows, which may be another caller's."""
         self._records.note(self._form, row, holder, exchange, is_own=False)
+
+    def _note_upload(self, uploads: BatchUploads, upload: str, holder: Holder, value: Any) -> None:
+        """Note the file that an upload has become."""
+        form = self._dialect.files
+        vendor_id = None if form is None else at(value, form.id)
+        if form is not None and isinstance(vendor_id, str):
+            size = form.facts(at(value, form.id[:-1])).size
+            uploads.finish(upload, holder, vendor_id, size)
 
     def is_in_body(self, opened: OpenedIds) -> bool:
         """Whether the results of the object that a request names are in its JSON."""

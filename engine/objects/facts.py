@@ -33,9 +33,10 @@ COPY = ("describe", "content", "upload", "bytes")
 """What an operation does with files: it describes one, has its content, begins an upload (which is
 the whole of it, if that is a form), or takes in the bytes."""
 
-BATCH = ("requests", "pieces", "state", "results")
+BATCH = ("requests", "pieces", "bytes", "state", "results")
 """What an operation has of batches: their requests, pieces of a file with such (which cannot be
-judged), an object that shows where results are, or results."""
+judged), bytes of a file that a batch may name later, an object that shows where results are, or
+results."""
 
 FORMS = ("map", "text", "filename")
 MEMBER = "modelway_owner"

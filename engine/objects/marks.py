@@ -15,7 +15,7 @@ import orjson
 
 from engine.exchange.interfaces import Part
 from engine.objects.facts import MEMBER, MarkFacts
-from engine.objects.places import IdPlace, JsonName, find
+from engine.objects.places import IdPlace, JsonName, find, value_at
 from engine.objects.sealed_ids import Sealer
 from engine.spec.multipart import Buffer
 from engine.values.errors import GatewayError
@@ -119,9 +119,7 @@ def marks_in(row: Any, marks: Sequence[MarkFacts], items: Sequence[str]) -> str 
             continue
         steps = mark.shown.steps[len(items) + 1 :]
         for path in find(row, steps):
-            value = row
-            for step in path:
-                value = value[step]
+            value = value_at(row, path)
             if mark.form == "map":
                 owner = value.get(MEMBER) if isinstance(value, dict) else None
                 if isinstance(owner, str):
@@ -141,9 +139,7 @@ def unmarked(value: Any, mark: MarkFacts, json_name: JsonName | None) -> Changes
     if mark.shown is None:
         return changes
     for path in find(value, mark.shown.steps, json_name):
-        node = value
-        for step in path:
-            node = node[step]
+        node = value_at(value, path)
         if mark.form == "map":
             if isinstance(node, dict) and MEMBER in node:
                 changes[(*path, MEMBER)] = None

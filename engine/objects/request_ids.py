@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 from urllib.parse import quote, unquote
 
 import orjson
@@ -16,7 +15,7 @@ from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.marks import Marker
 from engine.objects.pages import at
-from engine.objects.places import IdPlace, JsonName, find, names_in
+from engine.objects.places import IdPlace, JsonName, find, names_in, value_at
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query, decode
 from engine.values.errors import GatewayError
@@ -159,7 +158,7 @@ class RequestIds:
         for place in self._body:
             for path in find(value, place.steps, self._json_name):
                 found += 1
-                entry = _at(value, path)
+                entry = value_at(value, path)
                 if not isinstance(entry, str):
                     continue
                 new = self._vendor_value(entry, place, exchange, opened)
@@ -169,7 +168,7 @@ class RequestIds:
         if changes:
             text = apply_edits(text, edits(text, changes))
             for path, raw in changes.items():
-                _at(value, path[:-1])[path[-1]] = orjson.loads(raw or b"null")
+                value_at(value, path[:-1])[path[-1]] = orjson.loads(raw or b"null")
         if marked:
             text, value = self._marker.mark_json(text, value, marked, self._json_name)
         if not changes and not marked:
@@ -251,9 +250,3 @@ class RequestIds:
         # A large body is not copied for it: nothing behind this reads its bytes again.
         exchange.body = body.with_edits(*changes)
         return True
-
-
-def _at(value: Any, path: JsonPath) -> Any:
-    for step in path:
-        value = value[step]
-    return value

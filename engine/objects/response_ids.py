@@ -12,7 +12,7 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.opened_ids import Holder
 from engine.objects.facts import ObjectFacts
 from engine.objects.marks import Changes, unmarked
-from engine.objects.places import IdPlace, JsonName, find, names_in
+from engine.objects.places import IdPlace, JsonName, find, names_in, value_at
 from engine.objects.sealed_ids import Identity, Sealer, TooLong
 from engine.relay.filter import Filter
 from engine.relay.whole_body import has_whole_body
@@ -155,9 +155,7 @@ class ResponseSealer:
                 changes |= unmarked(value, mark, places.json_name)
         for place in places.by_form[form]:
             for path in find(value, place.steps, places.json_name):
-                node = value
-                for step in path:
-                    node = node[step]
+                node = value_at(value, path)
                 if isinstance(node, str) and node and path not in changes:
                     changes[path] = orjson.dumps(self._value(node, place))
         return changes

@@ -8,7 +8,7 @@ import orjson
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
-from engine.objects.places import JsonName, find, names_in
+from engine.objects.places import JsonName, find, names_in, value_at
 from engine.objects.response_ids import ResponseSealer
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
@@ -58,9 +58,7 @@ class SessionIds:
         changes: dict[JsonPath, bytes | None] = {}
         for place in self._places:
             for path in find(value, place.steps, self._json_name):
-                text = value
-                for step in path:
-                    text = text[step]
+                text = value_at(value, path)
                 parts = place.split(text) if isinstance(text, str) else None
                 if parts is None:
                     continue

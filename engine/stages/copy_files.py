@@ -15,7 +15,7 @@ from engine.exchange.opened_ids import Holder
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
-from engine.objects.places import IdPlace, JsonName, find
+from engine.objects.places import IdPlace, JsonName, find, value_at
 from engine.objects.sealed_ids import Identity, is_sealed
 from engine.spec.model_locations import ModelLocations
 from engine.values.json_edit import JsonPath, apply_edits, edits
@@ -89,9 +89,7 @@ def _ids(exchange: Exchange, settings: FileSettings) -> Iterator[_Id]:
     value, owner = exchange.content.value, owner_of(exchange.caller, settings.owner)
     for place in settings.places:
         for path in find(value, place.steps, settings.json_name):
-            text: Any = value
-            for step in path:
-                text = text[step]
+            text = value_at(value, path)
             sealed = _sealed(text, place) if isinstance(text, str) else ""
             if sealed and (found := settings.opener.identify(sealed, place.kind, owner)):
                 yield _Id(path, place, sealed, found)
@@ -133,9 +131,6 @@ def _write(
         copy = copies[sealed]
         text = form.url + copy if place.after else copy.removeprefix(place.prefix)
         changes[path] = orjson.dumps(text)
-        parent = value
-        for step in path[:-1]:
-            parent = parent[step]
-        parent[path[-1]] = text
+        value_at(value, path[:-1])[path[-1]] = text
     body = bytes(exchange.body.buffer)
     exchange.body = Body(apply_edits(body, edits(body, changes)))

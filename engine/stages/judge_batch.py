@@ -20,9 +20,11 @@ from engine.exchange.interfaces import Part
 from engine.exchange.opened_ids import Batch, OpenedIds
 from engine.objects.batch_requests import BatchRequest, BatchWriter, VendorRequest
 from engine.objects.owners import owner_of
-from engine.objects.places import JsonName, find
+from engine.objects.places import JsonName, find, value_at
 from engine.spec.multipart import MultipartError, boundary_of, parse
+from engine.stages.judge_batch_file import BatchFiles
 from engine.values.errors import GatewayError
+from engine.values.json_edit import JsonPath
 from engine.values.media_types import essence
 
 log = logging.getLogger("modelway")
@@ -50,28 +52,27 @@ def judge_batch(
     owner: str,
     upstreams: tuple[str, ...],
     json_name: JsonName | None,
+    files: BatchFiles | None = None,
     *,
     reports: bool,
 ) -> Stage:
     """A stage that judges the batch of a request, if it has one, and writes its requests as their
-    vendor gets them. `upstreams` are those of the route; the batch goes to the first that has what
-    its first request asks for. With `reports` requests that break the document pass, and the
-    response and the log say so.
+    vendor gets them. `files` judges a file that the body names. `upstreams` are those of the route;
+    the batch goes to the first that has what its first request asks for. With `reports` requests
+    that break the document pass, and the response and the log say so.
 
     Raises GatewayError 400 with the place of each request that cannot be made."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         batch = Batch(upstreams)
-        writer = BatchWriter(
-            form,
-            batch,
-            partial(judge, exchange),
-            _pauses(),
-            json_name,
-            reports=reports,
-        )
-        if form.requests:
-            _judge_body(exchange, form, batch, writer, judge, json_name)
+        arguments = batch, partial(judge, exchange), _pauses(), json_name
+        writer = BatchWriter(form, *arguments, reports=reports)
+        if form.stored and files is not None and (path := _stored(exchange, form, json_name)):
+            of_file = form._replace(name=form.stored_name)
+            files.judge(exchange, path, batch, BatchWriter(of_file, *arguments, reports=reports))
+            _name_vendor_model(exchange, batch)
+        elif form.requests:
+            _judge_body(exchange, batch, writer)
         elif (part := _batch_file(exchange, form)) is not None:
             _judge_file(exchange, part, writer)
         else:
@@ -100,25 +101,32 @@ def refuse_pieces(form: BatchFormat) -> Stage:
     return stage
 
 
-def _judge_body(
-    exchange: Exchange,
-    form: BatchFormat,
-    batch: Batch,
-    writer: BatchWriter,
-    judge: JudgeRequest,
-    json_name: JsonName | None,
-) -> None:
-    """Judge the requests in a JSON body, or the model of one whose requests are in a file."""
+def _judge_body(exchange: Exchange, batch: Batch, writer: BatchWriter) -> None:
+    """Judge the requests in a JSON body."""
     text, value = bytes(exchange.body.buffer), exchange.content.value
     if value is MISSING:
         raise GatewayError(415, "unsupported_media_type", "Send the batch as application/json.")
-    if find(value, form.requests, json_name):
-        new = writer.body(text, value)
-        if new is not text:
-            exchange.body = Body(new)
-            exchange.content = exchange.content._replace(value=orjson.loads(new))
-    else:  # they are in a file, which the vendor has
-        judge(exchange, BatchRequest("", None), batch)
+    new = writer.body(text, value)
+    if new is not text:
+        exchange.body = Body(new)
+        exchange.content = exchange.content._replace(value=orjson.loads(new))
+    _name_vendor_model(exchange, batch)
+
+
+def _stored(exchange: Exchange, form: BatchFormat, json_name: JsonName | None) -> JsonPath | None:
+    """The path of the file that a JSON body names, None for none. Raises GatewayError 400 for one
+    with requests beside it."""
+    value = exchange.content.value
+    paths = [] if value is MISSING else find(value, form.stored, json_name)
+    paths = [path for path in paths if value_at(value, path) not in (None, "")]
+    if len(paths) + len(find(value, form.requests, json_name) if paths else ()) > 1:
+        message = f"A batch has either '{form.stored[-1]}' or '{form.requests[-1]}', and one of it."
+        raise GatewayError(400, "invalid_value", message, param=".".join(form.stored))
+    return paths[0] if paths else None
+
+
+def _name_vendor_model(exchange: Exchange, batch: Batch) -> None:
+    """Let the path name the vendor's model."""
     if _MODEL in exchange.variables and batch.models:
         path, variables = exchange.path, exchange.variables
         exchange.on_end.append(partial(_restore, exchange, path, variables))

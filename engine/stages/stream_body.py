@@ -36,7 +36,11 @@ class StreamedFile(NamedTuple):
     whole: frozenset[str] = frozenset()
 
 
-def stream_body(file: StreamedFile, checks: Checks) -> Stage:
+IsWhole = Callable[[Exchange, bytes, int], bool]
+"""Whether a body of this size, which begins so, is received first."""
+
+
+def stream_body(file: StreamedFile, checks: Checks, is_whole: IsWhole | None = None) -> Stage:
     """A stage that begins to receive a large body, which ends when it is sent to an upstream. What
     cannot be judged by its head is received as a whole.
 
@@ -47,7 +51,10 @@ def stream_body(file: StreamedFile, checks: Checks) -> Stage:
     def stage(exchange: Exchange, following: Handler) -> Response:
         stream = exchange.body_reader.stream(HEAD)
         if stream is not None:
-            body = _streamed(exchange, stream, file, bodies, checks.mode) or stream.receive()
+            body = None
+            if is_whole is None or not is_whole(exchange, stream.head, stream.size):
+                body = _streamed(exchange, stream, file, bodies, checks.mode)
+            body = body or stream.receive()
             exchange.on_end.append(body.close)
             exchange.body_reader = ReceivedBody(body, stream.size)
         return following(exchange)

@@ -148,9 +148,12 @@ class ObjectForward(Forward):
     def seal(self, response: Response, exchange: Exchange, sealer: ResponseSealer) -> None:
         """Seal the ids of a response, whatever form its body has."""
         kind = next((value for name, value in response.headers if name == "content-type"), "")
-        if exchange.method != "HEAD" and response.status == 200:
+        if exchange.method != "HEAD" and 200 <= response.status < 300 and response.status != 204:
             counter = self._counter(exchange, sealer.holder, kind)
-            if counter is not None or sealer.edits_lines(kind):
+            is_lines = counter is not None or sealer.edits_lines(kind)
+            if response.status == 206 and (is_lines or sealer.edits_body("GET", 200, kind)):
+                raise _part()
+            if is_lines:
                 if counter is not None:
                     _refuse_coding(response)
                 response.headers = sealer.headers(_without_length(response.headers))
@@ -227,6 +230,12 @@ def _hide_vendor_ids(response: Response, opened: OpenedIds) -> None:
 
 def _without_length(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [pair for pair in headers if pair[0] not in STALE_HEADERS - {"content-encoding"}]
+
+
+def _part() -> GatewayError:
+    """502 for a part of what has ids or results, which cannot be told there."""
+    message = "The upstream sent a part of its answer (206), in which ids cannot be sealed."
+    return GatewayError(502, "upstream_error", message)
 
 
 def _refuse_coding(response: Response) -> None:

@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from engine.app.build import build
+from engine.app.file_calls import FileCalls
 from engine.app.file_copier import FileCopier
 from engine.app.worker_services import services_of
 from engine.config.objects import FileRules
@@ -96,7 +97,7 @@ def copy(plan, source="here", to=THERE, answers=None, **rules):
     )
     sealer = Sealer([KEY], plan.config.upstreams)
     copies = FileCopies(None, sealer, 10.0, lambda: 0.0)
-    copier = FileCopier(plan, InsideCalls(app), copies, FileRules(copy=True, **rules))
+    copier = FileCopier(FileCalls(plan, InsideCalls(app)), copies, FileRules(copy=True, **rules))
     exchange = new_exchange(caller=ANN)
     text = sealer.seal(identity(source), "file")
     return sealer.open(copier.copy(exchange, text, identity(source), to), "file"), requests

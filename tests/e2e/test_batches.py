@@ -153,17 +153,91 @@ def test_a_message_batch_is_judged(front: Running) -> None:
 
 
 def test_a_batch_of_gemini_is_judged(front: Running) -> None:
-    client = genai.Client(api_key=ALL, http_options=types.HttpOptions(base_url=front.url))
+    client = google(front)
     batch = client.batches.create(model="gemini-2.5-flash", src=[{"contents": "hi"}])
     assert batch.name is not None
     assert batch.name.startswith("batches/6d77") or "mw" in batch.name
     with pytest.raises(errors.ClientError, match="'gpt-4o' is not served at 'gemini'"):
         client.batches.create(model="gpt-4o", src=[{"contents": "hi"}])
-    limited = genai.Client(api_key=LIMITED, http_options=types.HttpOptions(base_url=front.url))
-    for source in ([{"contents": "hi"}], "files/abc"):
-        with pytest.raises(errors.ClientError) as refused:
-            limited.batches.create(model="gemini-2.5-flash", src=source)
-        assert "may not use the model" in str(refused.value)
+    limited = google(front, LIMITED)  # a client closes when it is collected
+    with pytest.raises(errors.ClientError, match="may not use the model"):
+        limited.batches.create(model="gemini-2.5-flash", src=[{"contents": "hi"}])
+
+
+def google(front: Running, token: str = ALL) -> genai.Client:
+    return genai.Client(api_key=token, http_options=types.HttpOptions(base_url=front.url))
+
+
+def gemini_line(name: str, *parts: Any) -> dict[str, Any]:
+    parts = parts or ({"text": name},)
+    return {"key": name, "request": {"contents": [{"role": "user", "parts": [*parts]}]}}
+
+
+def gemini_file(client: genai.Client, *lines: Any) -> str:
+    config = types.UploadFileConfig(mime_type="jsonl", display_name="requests")
+    return str(client.files.upload(file=jsonl(*lines), config=config).name)
+
+
+def of_file(client: genai.Client, file: str, model: str = "gemini-2.5-flash") -> Any:
+    return client.batches.create(model=model, src=file)
+
+
+def test_requests_in_a_file_of_gemini_are_judged_and_their_results_count(front: Running) -> None:
+    client = google(front)
+    batch = of_file(client, gemini_file(client, gemini_line("one"), gemini_line("two")))
+    while batch.state != types.JobState.JOB_STATE_SUCCEEDED:
+        batch = client.batches.get(name=batch.name)
+    results = client.files.download(file=batch.dest.file_name).splitlines()
+    texts = [json.loads(line)["response"]["candidates"][0]["content"] for line in results]
+    assert [text["parts"][0]["text"] for text in texts] == ["one", "two"]
+    rows = usage(front, upstream="gemini", model_asked="gemini-2.5-flash")
+    assert len(rows) == 2
+    stranger = google(front, LIMITED)
+    with pytest.raises(errors.ClientError, match="404"):
+        stranger.files.download(file=batch.dest.file_name)
+
+
+def test_a_file_of_gemini_is_refused_with_the_place_of_each_problem(front: Running) -> None:
+    client, limited = google(front), google(front, LIMITED)
+    file = gemini_file(client, gemini_line("a"), {"key": "b", "request": {"contents": 7}})
+    with pytest.raises(errors.ClientError, match=r"Line 2 \(key 'b', request.contents\)"):
+        of_file(client, file)
+    with pytest.raises(errors.ClientError, match="404"):
+        of_file(limited, file)
+    with pytest.raises(errors.ClientError, match="may not use the model"):
+        of_file(limited, gemini_file(limited, gemini_line("a")))
+    with pytest.raises(errors.ClientError, match="'gpt-4o' is not served at 'gemini'"):
+        of_file(client, file, "gpt-4o")
+    with pytest.raises(errors.ClientError, match="has not kept it"):
+        of_file(client, gemini_file(client, {"a": 1}))
+
+
+def test_ids_in_a_file_of_gemini_are_those_of_the_vendor_in_a_file_of_the_gateway_s(
+    front: Running,
+) -> None:
+    client, poor = google(front), google(front, POOR)
+    config = types.UploadFileConfig(mime_type="text/plain", display_name="mine")
+    page = client.files.upload(file=io.BytesIO(b"a page"), config=config)
+    part = {"fileData": {"fileUri": page.uri, "mimeType": "text/plain"}}
+    file = gemini_file(client, gemini_line("a"), gemini_line("b", part))
+    assert of_file(client, file).name
+    edited = next(f for f in client.files.list() if f.display_name == "batch.jsonl")
+    lines = client.files.download(file=str(edited.name)).splitlines()
+    assert json.loads(lines[0]) == gemini_line("a")
+    uri = json.loads(lines[1])["request"]["contents"][0]["parts"][0]["fileData"]["fileUri"]
+    assert uri.startswith("https://generativelanguage.googleapis.com/v1beta/files/")
+    assert "/mw" not in uri
+    with pytest.raises(errors.ClientError, match="no such object"):
+        of_file(poor, gemini_file(poor, gemini_line("b", part)))
+
+
+def test_a_large_file_of_gemini_comes_in_pieces(front: Running) -> None:
+    client = google(front)
+    lines = [gemini_line(f"r{number}", {"text": "x" * 9_000}) for number in range(1_000)]
+    assert of_file(client, gemini_file(client, *lines)).name  # in two pieces of 8 MB at most
+    lines[999]["request"]["contents"] = 7
+    with pytest.raises(errors.ClientError, match=r"Line 1000 \(key 'r999'"):
+        of_file(client, gemini_file(client, *lines))
 
 
 def usage(front: Running, **where: str) -> list[dict[str, Any]]:
@@ -272,7 +346,8 @@ def test_results_of_message_batches_count(front: Running) -> None:
 
 
 def test_results_of_gemini_count(front: Running) -> None:
-    client = genai.Client(api_key=ALL, http_options=types.HttpOptions(base_url=front.url))
+    client = google(front)
+    before = len(usage(front, upstream="gemini"))
     batch = client.batches.create(
         model="gemini-2.5-flash", src=[{"contents": "hi"}, {"contents": "you"}]
     )
@@ -282,8 +357,8 @@ def test_results_of_gemini_count(front: Running) -> None:
     assert batch.dest is not None
     assert [each.response.text for each in batch.dest.inlined_responses] == ["hi", "you"]
     rows = usage(front, upstream="gemini")
-    assert len(rows) == 2
+    assert len(rows) == before + 2
     assert {row["operation"] for row in rows} == {"gemini.generateContent"}
-    stranger = genai.Client(api_key=LIMITED, http_options=types.HttpOptions(base_url=front.url))
+    stranger = google(front, LIMITED)
     with pytest.raises(errors.ClientError, match="404"):
         stranger.batches.get(name=batch.name)

@@ -57,6 +57,17 @@ def test_gemini_s_results_are_in_the_batch_at_its_end():
     assert lists[1]["error"] == {"code": 3}
 
 
+def test_gemini_s_results_of_a_file_are_a_file():
+    made, store = batches("gemini")
+    store.keep("/files", "f", {}, b'{"key": "a", "request": {"x": 1}}\n')
+    entry = store.keep("/batches", "b", {"name": "batches/b"})
+    request = {"batch": {"inputConfig": {"fileName": "files/f"}}}
+    made.answer("/models/m:batchGenerateContent", "/v1beta", request, {"name": "batches/b"})
+    name = entry.last["metadata"]["output"]["responsesFile"].removeprefix("files/")
+    result = orjson.loads(store.collections["/files"][name].content)
+    assert (result["key"], result["response"]["body"]) == ("a", {"x": 1})
+
+
 def test_a_batch_that_is_not_kept_has_no_results():
     made, store = batches("anthropic")
     made.answer("/messages/batches", "/v1", {"requests": []}, {"id": "b"})

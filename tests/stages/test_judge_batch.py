@@ -110,8 +110,8 @@ def test_requests_in_a_body_are_judged():
     assert exchange.content.value == orjson.loads(body)
 
 
-@each("config", [{"fileName": "files/a"}, {"requests": {"requests": [{"request": {"a": 1}}]}}])
-def test_the_path_names_the_vendor_s_model(config):
+def test_the_path_names_the_vendor_s_model():
+    config = {"fileName": None, "requests": {"requests": [{"request": {"a": 1}}]}}
     path = "/models/m:batchGenerateContent"
     exchange = with_json({"batch": {"inputConfig": config}}, path, model=(8, 9))
     *_, seen = run(exchange, GEMINI)

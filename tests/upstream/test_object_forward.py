@@ -6,6 +6,7 @@ import pytest
 from engine.exchange.opened_ids import Holder
 from engine.upstream.object_forward import ObjectForward, credential_index, with_credential
 from engine.values.errors import GatewayError
+from tests.support.each import each
 from tests.support.object_routes import forward, opened, sealed, target
 from tests.support.upstreams import Client, FakeResponse
 
@@ -65,6 +66,25 @@ def test_an_error_of_the_vendor_has_the_callers_id():
     handler = forward(ObjectForward, FACTS, target("alpha", client=client))
     answer = handler(opened(Holder("alpha"), **{"file-1": "file-mwX"}))
     assert body_of(answer)["error"]["message"] == "No file-mwX"
+
+
+@each("facts", [FACTS, {"creates": {"file": "lines#/id"}}])
+def test_a_part_of_an_answer_with_ids_is_refused(facts):
+    kind = "application/json" if facts is FACTS else "application/x-ndjson"
+    answer = FakeResponse(206, [("content-type", kind)], body=[b'{"id":"file-1"'])
+    client = Client(answer, base_path="/v1")
+    with pytest.raises(GatewayError, match="a part of its answer"):
+        forward(ObjectForward, facts, target("alpha", client=client))(opened())
+
+
+def test_lines_with_ids_are_sealed_whatever_the_success():
+    answer = FakeResponse(203, [("content-type", "application/x-ndjson")], body=[b'{"id":"a"}'])
+    handler = forward(
+        ObjectForward,
+        {"creates": {"file": "lines#/id"}},
+        target("alpha", client=Client(answer, base_path="/v1")),
+    )
+    assert body_of(handler(opened()))["id"] == sealed("a")
 
 
 def test_one_credential_of_several():

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from engine.dialects.interface.files import FileFacts, FileFormat, FileUpload, size_of, text_of
+from collections.abc import Callable
+
+from engine.dialects.interface.files import (
+    FileFacts,
+    FileFormat,
+    FileUpload,
+    Piece,
+    size_of,
+    text_of,
+)
 from engine.values.trees import Json
 
 _LIFETIME = 47 * 3_600.0
 """Files are deleted after 48 hours."""
+_COMMAND, _OFFSET = "x-goog-upload-command", "x-goog-upload-offset"
+_DIGITS = 15
 
 
 def _facts(value: Json) -> FileFacts:
@@ -20,12 +31,20 @@ def _facts(value: Json) -> FileFacts:
 def _upload(facts: FileFacts) -> FileUpload:
     headers = (
         ("x-goog-upload-protocol", "resumable"),
-        ("x-goog-upload-command", "start"),
+        (_COMMAND, "start"),
         ("x-goog-upload-header-content-length", str(facts.size)),
         ("x-goog-upload-header-content-type", facts.media_type),
     )
     body = {"file": {"displayName": facts.name, "mimeType": facts.media_type}}
     return FileUpload(headers, body=body)
+
+
+def _read_piece(header: Callable[[str], str]) -> Piece | None:
+    words = {word.strip().lower() for word in header(_COMMAND).split(",")}
+    offset = header(_OFFSET)
+    if "upload" not in words or not offset.isdecimal() or len(offset) > _DIGITS:
+        return None
+    return Piece(int(offset), "finalize" in words)
 
 
 FILES = FileFormat(
@@ -34,7 +53,8 @@ FILES = FileFormat(
     id=("file", "name"),
     query={"alt": "media"},
     address="x-goog-upload-url",
-    piece=(("x-goog-upload-command", "upload, finalize"), ("x-goog-upload-offset", "0")),
+    piece=((_COMMAND, "upload, finalize"), (_OFFSET, "0")),
     url="https://generativelanguage.googleapis.com/v1beta/",
     lifetime=_LIFETIME,
+    read_piece=_read_piece,
 )

@@ -29,6 +29,9 @@ class BatchFormat(NamedTuple):
     operation gets; `method` and `url` name that operation. Without a `url` it is the one whose path
     `path` makes of that of the batch.
 
+    With `stored` a JSON body may name a file at this path in place of the list, which was uploaded
+    before; its lines have a name at `stored_name`.
+
     Results: `lists` are the paths of their lists in a JSON body; other responses have them as lines
     of JSON. `result` reads one. `files` returns the ids of the files with results of an object that
     a response shows, a batch or a file; `id` is the member with the object's own id, `model` that
@@ -40,6 +43,8 @@ class BatchFormat(NamedTuple):
     result: Callable[[Json], BatchResult]
     is_named: bool = True
     requests: tuple[str, ...] = ()
+    stored: tuple[str, ...] = ()
+    stored_name: tuple[str, ...] = ()
     file: str = ""
     purpose: str = ""
     purposes: Sequence[str] = ()

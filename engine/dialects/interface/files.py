@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from engine.values.json_edit import JsonPath
 from engine.values.trees import Json
 
 Pairs = Sequence[tuple[str, str]]
@@ -30,6 +29,18 @@ class FileUpload(NamedTuple):
     body: Json = {}
 
 
+class Piece(NamedTuple):
+    """What a request of an upload brings: bytes of the file from an `offset` on, the last ones or
+    not."""
+
+    offset: int
+    is_last: bool
+
+
+def _no_piece(header: Callable[[str], str]) -> Piece | None:
+    return None
+
+
 class FileFormat(NamedTuple):
     """The files of a dialect. Every function is pure.
 
@@ -37,17 +48,19 @@ class FileFormat(NamedTuple):
     an `address`, the header of its response that has one, the bytes follow, with the headers
     `piece`. `id` is the path of the id in the last response. Where requests name a file by a URL,
     `url` stands before its id. The vendor forgets a file after `lifetime` seconds, None for never.
+    `read_piece` reads what a request of an upload brings by its headers, None for no bytes.
     """
 
     facts: Callable[[Json], FileFacts]
     upload: Callable[[FileFacts], FileUpload]
-    id: JsonPath = ("id",)
+    id: tuple[str, ...] = ("id",)
     headers: Pairs = ()
     query: Mapping[str, str] = {}
     address: str = ""
     piece: Pairs = ()
     url: str = ""
     lifetime: float | None = None
+    read_piece: Callable[[Callable[[str], str]], Piece | None] = _no_piece
 
 
 def text_of(value: object, default: str = "") -> str:

@@ -1,7 +1,8 @@
 """Files of the Gemini API: what it says of one, and the resumable upload."""
 
 from engine.dialects.gemini.files import FILES
-from engine.dialects.interface.files import FileFacts
+from engine.dialects.interface.files import FileFacts, Piece
+from tests.support.each import each
 
 
 def test_an_upload_begins_with_what_is_known_of_the_file():
@@ -15,3 +16,20 @@ def test_an_upload_begins_with_what_is_known_of_the_file():
 
 def test_a_file_ends_before_two_days_are_over():
     assert 0 < FILES.lifetime < 48 * 3600
+
+
+@each(
+    ("command", "offset", "piece"),
+    [
+        ("upload", "8", Piece(8, False)),
+        ("Upload,  FINALIZE", "0", Piece(0, True)),
+        ("finalize", "0", None),
+        ("start", "0", None),
+        ("uploaded", "0", None),
+        ("", "", None),
+        *[("upload", offset, None) for offset in ("", "x", "-1", "1.0", "0x1", "9" * 16)],
+    ],
+)
+def test_what_a_request_of_an_upload_brings(command, offset, piece):
+    headers = {"x-goog-upload-command": command, "x-goog-upload-offset": offset}
+    assert FILES.read_piece(headers.__getitem__) == piece

@@ -1,0 +1,151 @@
+"""What the records keep of uploads that may be batches, where the requests of a batch are in a file
+that the vendor gives nobody back, and only a later request says who wants which model to answer.
+
+Each piece is kept in parts, compressed and encrypted, under a hash of the address of the upload and
+the offset. A part is kept before the vendor gets it, so that an upload has one content, and
+forgotten if the vendor refuses it. A file that is not kept completely is no batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from engine.exchange.opened_ids import Holder
+from engine.exchange.services import ResponseStore
+from engine.objects.batch_records import object_key
+from engine.objects.sealed_ids import Identity, Sealer
+from engine.stores.database.failures import DatabaseError
+from engine.values.errors import GatewayError
+
+log = logging.getLogger("modelway")
+
+MAX_FILE = 100_000_000
+"""Bytes of a file that is kept."""
+
+_PURPOSE = b"modelway upload of a batch 1"
+_LIFETIME = 47 * 3_600.0
+"""Seconds for which a file is kept. Gemini deletes it after 48 hours."""
+_PART = 2_000_000
+_LEVEL = 1
+_BEGUN = -1
+"""In the place of an offset: the upload may be a batch."""
+
+
+class BatchUploads:
+    """Keeps uploads, each named by its sealed address, in a `store`. Everything raises GatewayError
+    503 if that cannot be asked, unless it says otherwise."""
+
+    def __init__(self, store: ResponseStore, sealer: Sealer, clock: Callable[[], float]) -> None:
+        self._store, self._sealer, self._clock = store, sealer, clock
+
+    def has_begun(self, upload: str) -> bool:
+        """Whether the beginning of an upload is kept."""
+        return self._read(_part_key(upload, _BEGUN)) is not None
+
+    def keep(self, upload: str, offset: int, chunks: Iterable[bytes]) -> list[bytes]:
+        """Keep a piece that begins at an offset. Returns the keys of what was not kept before.
+        Raises GatewayError 409 for another content than that of an earlier piece there."""
+        keys: list[bytes] = []
+        try:
+            if offset == 0:
+                self._claim(_part_key(upload, _BEGUN), b"")
+            for part in _parts(chunks):
+                key = _part_key(upload, offset)
+                kept = self._read(key)
+                if kept is None and self._claim(key, part):
+                    keys.append(key)
+                elif kept != part:
+                    raise _taken(offset)
+                offset += len(part)
+        except BaseException:
+            self.forget(keys)
+            raise
+        return keys
+
+    def forget(self, keys: Iterable[bytes]) -> None:
+        """Forget what the vendor has not taken. Raises nothing."""
+        for key in keys:
+            try:
+                self._store.remove(key)
+            except DatabaseError as error:
+                log.warning("a part of an upload is not forgotten: %s", error)
+
+    def finish(self, upload: str, holder: Holder, vendor_id: str, size: int) -> None:
+        """Note which file of `size` bytes an upload has become. Raises nothing: without this note
+        the file is no batch."""
+        key = object_key(holder, vendor_id)
+        try:
+            self._store.put(key, self._expires(), self._sealed(f"{size} {upload}".encode(), key))
+        except DatabaseError as error:
+            log.warning("the upload of a file is not noted: %s", error)
+
+    def content(self, identity: Identity) -> Iterator[bytes] | None:
+        """The bytes of a file; None if nothing of it is kept. Iteration raises ValueError if
+        something is missing."""
+        note = self._read(object_key(identity.holder, identity.vendor_id))
+        if note is None:
+            return None
+        size, _, upload = note.decode().partition(" ")
+        return self._pieces(upload, int(size))
+
+    def _pieces(self, upload: str, size: int) -> Iterator[bytes]:
+        at = 0
+        while part := self._read(_part_key(upload, at)):
+            at += len(part)
+            yield part
+        if at != size:
+            raise ValueError(f"{at} of {size} bytes are kept")
+
+    def _claim(self, key: bytes, part: bytes) -> bool:
+        with _asking():
+            data = self._sealed(part, key)
+            return self._store.claim(key, self._expires(), data, self._clock())
+
+    def _read(self, key: bytes) -> bytes | None:
+        with _asking():
+            data = self._store.get(key, self._clock())
+        plain = None if data is None else self._sealer.decrypt(data, key, _PURPOSE)
+        return None if plain is None else zlib.decompress(plain)
+
+    def _sealed(self, plain: bytes, key: bytes) -> bytes:
+        return self._sealer.encrypt(zlib.compress(plain, _LEVEL), key, _PURPOSE)
+
+    def _expires(self) -> float:
+        return self._clock() + _LIFETIME
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    try:
+        yield
+    except DatabaseError as error:
+        log.warning("the records of uploads cannot be asked: %s", error)
+        message = "Uploads for batches cannot be kept or read at the moment. Try again later."
+        headers = [("retry-after", "1")]
+        raise GatewayError(503, "store_unavailable", message, headers=headers) from error
+
+
+def _taken(offset: int) -> GatewayError:
+    message = f"Another piece of this upload was sent for its byte {offset}. Begin a new upload."
+    return GatewayError(409, "upload_conflict", message)
+
+
+def _part_key(upload: str, offset: int) -> bytes:
+    """The key of what begins at an offset. It says nothing without the address of the upload."""
+    return hashlib.blake2b(f"upload {offset} {upload}".encode(), digest_size=24).digest()
+
+
+def _parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in parts of one size, so that a piece that is sent again has equal ones."""
+    part = bytearray()
+    for chunk in chunks:
+        part += chunk
+        while len(part) >= _PART:
+            yield bytes(part[:_PART])
+            del part[:_PART]
+    if part:
+        yield bytes(part)

@@ -1,0 +1,85 @@
+"""The stage that keeps what is uploaded and may be a batch, so that its requests can be judged when
+the batch is created (`objects/batch_uploads.py`)."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from engine.dialects.interface.files import FileFormat, Piece
+from engine.exchange.environ_headers import environ_key
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.opened_ids import OpenedIds
+from engine.objects.batch_uploads import MAX_FILE, BatchUploads
+from engine.objects.id_opener import IdOpener
+from engine.objects.owners import NOBODY, owner_of
+from engine.objects.places import IdPlace
+from engine.spec.query_string import Query
+
+_HEAD = 65_536
+_REQUEST = b'"request"'
+"""The member that every line of a batch has, within the first bytes of its first line."""
+
+
+class KeptUploads(Struct, frozen=True):
+    """Which pieces of uploads are kept: `place` is that of the address of an upload in queries,
+    `form` reads what a request brings, `owner` is that of the config."""
+
+    uploads: BatchUploads
+    opener: IdOpener
+    place: IdPlace
+    form: FileFormat
+    owner: str
+
+    def keeps(self, exchange: Exchange, head: bytes, size: int) -> bool:
+        """Whether the body of a request, of `size` bytes that begin with a `head`, is kept. Raises
+        GatewayError 404 for an upload that there is not, and 503."""
+        piece, upload = self.piece(exchange), self.upload(exchange)
+        internal = exchange.connection.internal
+        if piece is None or (internal is not None and internal.is_copy):
+            return False
+        if piece.offset + size > MAX_FILE or (piece.offset == 0 and not _may_be_batch(head)):
+            return False
+        if self.opener.identify(upload, self.place.kind, NOBODY, bearer=True) is None:
+            return False
+        return piece.offset == 0 or self.uploads.has_begun(upload)
+
+    def piece(self, exchange: Exchange) -> Piece | None:
+        """What a request brings of a file."""
+        return self.form.read_piece(lambda name: exchange.header(environ_key(name)) or "")
+
+    def upload(self, exchange: Exchange) -> str:
+        """The address of the upload, sealed."""
+        return Query.parse(exchange.query).get(self.place.steps[0]) or ""
+
+
+def keep_upload(kept: KeptUploads) -> Stage:
+    """A stage that keeps a piece before the vendor gets it. Raises GatewayError 409 for a piece in
+    the place of another one."""
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        body, piece = exchange.body, kept.piece(exchange)
+        if piece is None or not body.is_replayable:
+            return following(exchange)
+        head = bytes(body.buffer[:_HEAD]) if body.size else b""
+        if not kept.keeps(exchange, head, body.size):
+            return following(exchange)
+        upload = kept.upload(exchange)
+        keys = kept.uploads.keep(upload, piece.offset, body.chunks())
+        owner = owner_of(exchange.caller, kept.owner)
+        exchange.objects = OpenedIds(owner, upload=upload if piece.is_last else "")
+        try:
+            response = following(exchange)
+        except BaseException:
+            kept.uploads.forget(keys)
+            raise
+        if response.status != 200:
+            kept.uploads.forget(keys)
+        return response
+
+    return stage
+
+
+def _may_be_batch(head: bytes) -> bool:
+    """Whether a file begins with a JSON object that has a request."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text.startswith(b"{") and _REQUEST in text
