@@ -122,10 +122,15 @@ def test_copies_are_requests_of_their_caller(gateways: list[Running]) -> None:
             ask_claude(other, file.id)
         assert excinfo.value.status_code == 404
         big = client.files.create(file=("big.pdf", b"x" * 1_100_000), purpose="user_data")
-    with anthropic(gateways[0]) as claude, pytest.raises(AnthropicError) as excinfo:
-        ask_claude(claude, big.id)
+    with anthropic(gateways[0]) as claude:
+        assert ask_claude(claude, file.id).content
+        with pytest.raises(AnthropicError) as excinfo:
+            ask_claude(claude, big.id)
     assert excinfo.value.status_code == 400
     assert "lives at 'openai', and cannot be copied to 'anthropic'" in str(excinfo.value)
+    google = gemini(gateways[0])
+    part = types.Part.from_uri(file_uri=file.id, mime_type="application/pdf")
+    assert google.models.generate_content(model="gemini-flash", contents=[part, "?"]).candidates
 
     def rows() -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(gateways[0].log.parent / "records.db")) as records:
