@@ -11,10 +11,10 @@ from engine.app.batch_judge import BatchJudge, StagesOfRoute
 from engine.app.file_calls import FileCalls
 from engine.app.worker_parts import Parts
 from engine.exchange.exchange import Exchange, Stage
+from engine.objects.batch_files import BatchFiles
 from engine.objects.batch_route import BatchRoute
 from engine.plan.route import Route
 from engine.stages.judge_batch import judge_batch, refuse_pieces
-from engine.stages.judge_batch_file import BatchFiles
 from engine.stages.keep_upload import KeptUploads, keep_upload
 from engine.upstream.target import Target
 

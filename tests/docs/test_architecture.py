@@ -65,7 +65,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> None:
     """Besides `report`, which looks at responses only, `turn`, which only heavy workers have,
-    `open_ids`, `open_summaries`, `judge_batch`, `stream_body`, `copy_files` and
+    `open_ids`, `open_summaries`, `judge_batch`, `keep_upload`, `stream_body`, `copy_files` and
     `stored_responses`, which only operations with objects have, `client_secret`, which only
     realtime sessions have, `carriers`, which authenticate reads, and `alternatives`, before the
     stages, with what it tries."""
@@ -77,6 +77,7 @@ def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> N
         "turn",
         "open_ids",
         "judge_batch",
+        "keep_upload",
         "stream_body",
         "copy_files",
         "open_summaries",

@@ -6,12 +6,12 @@ import pytest
 from engine import dialects
 from engine.exchange.body import Body
 from engine.exchange.opened_ids import Batch, Holder
+from engine.objects.batch_files import BatchFiles
 from engine.objects.batch_requests import BatchWriter, VendorRequest
 from engine.objects.batch_uploads import BatchUploads
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
 from engine.objects.sealed_ids import Identity, Sealer
-from engine.stages.judge_batch_file import BatchFiles
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.each import each

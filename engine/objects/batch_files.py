@@ -1,4 +1,4 @@
-"""Judging a batch whose requests are in a file that was uploaded before (`keep_upload.py`)."""
+"""A batch whose requests are in a file that was uploaded before (`stages/keep_upload.py`)."""
 
 from __future__ import annotations
 
