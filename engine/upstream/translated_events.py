@@ -21,6 +21,7 @@ from engine.translations import AnyStreamTranslator
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.upstream.client.failures import InvalidAnswer
 from engine.values.errors import EventTooLarge, GatewayError
+from engine.values.event_json import event_type, json_or_none
 from engine.values.redaction import Redaction
 
 _QUIET = 5.0
@@ -77,7 +78,7 @@ class TranslatedEvents(Filter):
 
     failure: InvalidAnswer | NotAnEvent | None = None
     _quiet_since: float | None = None
-    _started = False
+    _started = _has_types_in_names = False
 
     def __init__(
         self,
@@ -139,7 +140,7 @@ class TranslatedEvents(Filter):
             return
         self._read_usage(events)
         data: Iterable[bytes] = map(_JOINED, _DATA.findall(events))
-        if events.find(_ERROR_NAME) >= 0:
+        if self._has_types_in_names or events.find(_ERROR_NAME) >= 0:
             data = filter(None, map(_data_of, events.split(b"\n\n")))
         output.extend(map(self._event, data))  # lazy: appends up to an error
 
@@ -149,6 +150,8 @@ class TranslatedEvents(Filter):
         self._started = True
         while events and not self._translator.started:
             first, end, events = events.partition(b"\n\n")
+            if event_type(first) and _data_of(first) != _data_in(first):
+                self._has_types_in_names = True
             self._translate(first + end, output)
         self._started = self._translator.started
         return events
@@ -206,8 +209,16 @@ class ArrayOfEvents(TranslatedEvents):
 
 
 def _data_of(event: bytes) -> bytes:
-    """The data of a clean event, b"" without any; of one that is named `error`, the JSON of an
-    error."""
+    """The data of a clean event; of one that is named `error`, the JSON of an error. The name of an
+    event is its type if its data has none."""
     if event.startswith(_ERROR_NAME):
         return orjson.dumps(event_document(event))
+    data, name = _data_in(event), event_type(event)
+    if name and isinstance(document := json_or_none(data), dict) and "type" not in document:
+        return orjson.dumps({"type": name, **document})
+    return data
+
+
+def _data_in(event: bytes) -> bytes:
+    """The data of a clean event, b"" without any."""
     return b"\n".join(_JOINED(data) for data in _DATA.findall(event))

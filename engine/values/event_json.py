@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+_TYPE = re.compile(rb"event: (\w+[._][\w.]+)\n", re.ASCII)
 _DATA = re.compile(rb"^data: (.*)", re.MULTILINE)
 
 _BOM = b"\xef\xbb\xbf"
@@ -36,5 +37,16 @@ def amended_json(text: bytes) -> bytes:
 
 
 def event_json(event: bytes) -> Any:
-    """The JSON value of a clean event's data; None for data that is not JSON, like `[DONE]`."""
-    return json_or_none(b"\n".join(_DATA.findall(event)))
+    """The JSON value of a clean event's data; None for data that is not JSON, like `[DONE]`. Some
+    servers write its type only as the name of the event: it is added."""
+    document = json_or_none(b"\n".join(_DATA.findall(event)))
+    if isinstance(document, dict) and "type" not in document and (name := event_type(event)):
+        document["type"] = name
+    return document
+
+
+def event_type(event: bytes) -> str:
+    """The name of a clean event, if vendors have types of that form: `message_start`,
+    `response.created`; else ""."""
+    name = _TYPE.match(event)
+    return "" if name is None else name[1].decode()

@@ -47,6 +47,9 @@ FORMS: dict[str, Callable[[Events], bytes]] = {
     "no blank line at the end": lambda events: b"".join(events).rstrip(),
     "more blank lines": _before_each(b"\n\n\n"),
     "no names": lambda events: re.sub(rb"event: .*\n", b"", b"".join(events)),
+    "types in names alone": lambda events: re.sub(
+        rb'(event: .*\ndata: \{)"type": ?"[^"]*",? ?', rb"\1", b"".join(events)
+    ),
     "data in two lines": lambda events: b"".join(
         re.sub(rb'data: (\{.*?),"', rb'data: \1,\ndata: "', event, count=1) for event in events
     ),
