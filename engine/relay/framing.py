@@ -14,6 +14,13 @@ _MAX_FIELD = max(map(len, _FIELDS))
 _MAX_BLANK = 1_024
 """Bytes of white space after which an answer has no framing that is known."""
 
+_CHUNK = re.compile(
+    rb'"object"\s*+:\s*+"chat\.completion\.chunk"'
+    rb'|"type"\s*+:\s*+"(?:message_start|response\.created|content_block_start)"'
+)
+"""In the first event of a stream. One that stands alone is a line of JSON, which servers write in
+place of server-sent events: lines are read as the items of an array."""
+
 _LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[\[\]{}]', re.DOTALL)
 _STRING_REST = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
@@ -28,7 +35,7 @@ def framing_of(start: bytes) -> Framing | None:
     text = start.removeprefix(_BOM).lstrip()
     first = text[:1]
     if first == b"{":
-        return Framing.WHOLE
+        return Framing.ARRAY if _CHUNK.search(text, 0, _MAX_BLANK) else Framing.WHOLE
     if first == b"[":
         return Framing.ARRAY
     if first == b":" or text.startswith(_FIELDS):

@@ -472,6 +472,24 @@ def test_an_array_is_translated(stream: bool, data: bytes, headers: Any) -> None
     assert answered.outcome == Outcome.COMPLETE
 
 
+LINES = [{"id": "c1", "object": "chat.completion.chunk", **each} for each in (WORD, STOP, USAGE)]
+
+
+@each("headers", [*KINDS, [("content-type", "application/x-ndjson")]])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n[DONE]\r\n"])
+def test_lines_of_json_in_place_of_events_become_them(end: bytes, headers: Any) -> None:
+    first, *others = [json.dumps(each).encode() for each in LINES]
+    pieces = [first, *split(b"".join(b"\n" + each for each in others) + end, 7)]
+    body = {**STREAM, "stream_options": {"include_usage": True}}
+    answered = Answered("openai", headers, *pieces, body=body)
+    assert answered.events[:3] == LINES
+    assert (answered.usage.input, answered.usage.output) == (100, 50)
+    assert answered.outcome == Outcome.COMPLETE
+    answered = translated(headers, *pieces, stream=True)
+    assert b'"text":"hi"' in answered.data
+    assert answered.outcome == Outcome.COMPLETE
+
+
 def test_a_silent_stream_of_unknown_bytes_has_its_heartbeat_in_time() -> None:
     answered = Answered("openai", EVENTS, 25.0, *CHAT, heartbeat=10.0)
     beats = answered.data.split(b"data:")[0]
