@@ -26,6 +26,8 @@ from tools.pytest_groups import Group, groups_of, run_groups
 
 _PYTHON = (sys.executable, "-m")
 PYTEST = (*_PYTHON, "pytest")
+_NOT_REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"
+"""Plug-ins that are imported already need no messages of their assertions."""
 FIRST = (*_PYTHON, "mypy")
 BESIDE = ((*_PYTHON, "benchmarks.counts"), (*_PYTHON, "tools.audit"))
 TESTS = Path("tests")
@@ -34,7 +36,21 @@ WAITING = ("e2e", "deploy", "docs", "examples", "stores", "trials")
 ELSEWHERE = ("corpus", "field")
 """Those of other environments of tox."""
 
-_GROUP = ("-q", "-p", "no:xdist", "-p", "no:cacheprovider")
+IMPORTS = (
+    *(
+        "pytest",
+        "hypothesis",
+        "openai",
+        "anthropic",
+        "google.genai",
+        "sqlalchemy",
+        "alembic.command",
+    ),
+    *("engine.app.build", "engine.cli.serve", "engine.mock", "engine.offline", "engine.plan"),
+    *("engine.server.reload", "engine.spec", "engine.translations", "engine.upstream"),
+)
+"""What tests import, once for all groups."""
+_GROUP = ("-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-W", _NOT_REWRITTEN)
 _SIZES = (12, 130)
 """The modules of a group of tests that wait, and that compute."""
 _PROCESSES = (6, 2)
@@ -61,7 +77,7 @@ def run_tests(arguments: Sequence[str]) -> bool:
     if arguments:
         command = [*PYTEST, "-n", "4", "--dist", "worksteal", *arguments]
         return subprocess.run(command, check=False).returncode == 0
-    results = run_groups([*PYTEST, *_GROUP], queues(), _PROCESSES)
+    results = run_groups(_GROUP, queues(), _PROCESSES, IMPORTS)
     print(results, flush=True)
     return not results.failures
 

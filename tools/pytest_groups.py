@@ -2,14 +2,17 @@
 
 A worker of pytest-xdist collects every test of a run and sends five messages for each; a process of
 its own imports the modules of its group and sends nothing: a tenth of the gate's CPU time less.
-Neighbours by name share a group, so their fixtures of a session serve most of those who use them.
+Each is a copy of one that has imported what most tests import, which takes two seconds. Neighbours
+by name share a group, so their fixtures of a session serve most of those who use them.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
+import signal
+import tempfile
+import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,10 +21,14 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 
+from tests.support.warm import Warm, WarmProcess
+
 _PORTS = "MODELWAY_TEST_PORTS"
 _COUNT = re.compile(r"(\d+) (passed|failed|skipped|errors?|xfailed|deselected)")
 _NOTHING = 5
 """The status of pytest without any test."""
+_STEP = 0.1
+"""Seconds between two looks whether a process has ended."""
 
 
 @dataclass(frozen=True)
@@ -78,30 +85,64 @@ class Results:
 
 
 def run_groups(
-    command: Sequence[str], queues: Sequence[Sequence[Group]], processes: Sequence[int]
+    options: Sequence[str],
+    queues: Sequence[Sequence[Group]],
+    processes: Sequence[int],
+    imports: Sequence[str] = ("pytest",),
 ) -> Results:
-    """Run all groups with a command of pytest. There are as many processes at a time for each queue
-    as `processes` says; one whose queue is empty takes from the others."""
+    """Run all groups with options of pytest. There are as many processes at a time for each queue
+    as `processes` says; one whose queue is empty takes from the others. `imports` are modules that
+    the groups share."""
     waiting = [deque(queue) for queue in queues]
     results = Results()
+    copies = Copies(imports)
 
     def work(number: int, own: int) -> None:
         order = [waiting[own], *(queue for queue in waiting if queue is not waiting[own])]
         environ = {**os.environ, _PORTS: str(number)}
         while (group := _next(order)) is not None:
-            results.add(group, *_run([*command, *map(str, group.modules)], environ))
+            results.add(group, *copies.run([*options, *map(str, group.modules)], environ))
 
     owners = [index for index, count in enumerate(processes) for _ in range(count)]
     with ThreadPoolExecutor(len(owners)) as pool:
         try:
-            done = [pool.submit(work, number, own) for number, own in enumerate(owners)]
-            for future in done:
-                future.result()
-        except BaseException:  # Ctrl-C: the processes got it as well
+            tasks = [pool.submit(work, number, own) for number, own in enumerate(owners)]
+            for task in tasks:
+                task.result()
+        except BaseException:  # Ctrl-C, which does not reach the sessions of copies
             for queue in waiting:
                 queue.clear()
+            copies.kill()
             raise
+        finally:
+            copies.stop()
     return results
+
+
+class Copies:
+    """Processes of pytest, copies of one that has imported modules."""
+
+    def __init__(self, imports: Sequence[str]) -> None:
+        self._warm = Warm(imports)
+        self._running: set[WarmProcess] = set()
+
+    def run(self, arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[int, str]:
+        """The status and output of `pytest` with arguments."""
+        with tempfile.TemporaryFile() as out:
+            process = self._warm.start(arguments, Path.cwd(), environ, out, module="pytest")
+            self._running.add(process)
+            while (status := process.poll()) is None:
+                time.sleep(_STEP)
+            self._running.discard(process)
+            out.seek(0)
+            return status, out.read().decode("utf-8", "replace")
+
+    def kill(self) -> None:
+        for process in [*self._running]:
+            process.send_signal(signal.SIGTERM)
+
+    def stop(self) -> None:
+        self._warm.stop()
 
 
 def _next(queues: Sequence[deque[Group]]) -> Group | None:
@@ -112,18 +153,3 @@ def _next(queues: Sequence[deque[Group]]) -> Group | None:
         except IndexError:
             continue
     return None
-
-
-def _run(command: Sequence[str], environ: Mapping[str, str]) -> tuple[int, str]:
-    """The status and output of a command."""
-    result = subprocess.run(
-        command,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
-    return result.returncode, result.stdout

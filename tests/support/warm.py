@@ -3,10 +3,11 @@
 Five sixths of the CPU time until a gateway answers are imports, the same for each of the hundreds
 that tests start. `Warm.start` asks a process that has done them to fork: the copy has its session,
 folder, environment and command line of its own, and runs `python -m engine` with them as after an
-exec. What a start itself does is tested with commands that are started cold.
+exec. What a start itself does is tested with commands that are started cold. The gate starts its
+processes of pytest so, too (`tools/pytest_groups.py`).
 
 As a program, this file is that process. It reads requests from the sockets whose descriptors it
-gets.
+gets, and imports the modules that it gets besides.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ class Warm:
     """The process that forks; it ends with the one that made it. A shell that inherits `shells` can
     ask it as well, with `warm_command.py`."""
 
-    def __init__(self) -> None:
+    def __init__(self, imports: Sequence[str] = ()) -> None:
+        """The process imports what gateways need, or other `imports`."""
         self._sock, sock = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         CONNECTIONS.add(os.fstat(self._sock.fileno()).st_ino)
         self._lock = threading.Lock()
@@ -99,7 +101,7 @@ class Warm:
         CONNECTIONS.add(os.fstat(self.shells.fileno()).st_ino)
         with sock, shells:
             descriptors = [sock.fileno(), shells.fileno()]
-            program = [sys.executable, "-P", __file__, *map(str, descriptors)]
+            program = [sys.executable, "-P", __file__, *map(str, descriptors), *imports]
             environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
             self._process = subprocess.Popen(program, env=environ, cwd="/", pass_fds=descriptors)
 
@@ -110,10 +112,13 @@ class Warm:
         environ: Mapping[str, str],
         out: IO[bytes],
         err: IO[bytes] | None = None,
+        *,
+        module: str = "engine",
     ) -> WarmProcess:
-        """Run `python -m engine` with arguments in a folder; its stdout goes to `out`, its stderr
-        to `err`, or to `out` as well."""
+        """Run `python -m engine`, or another `module`, with arguments in a folder; its stdout goes
+        to `out`, its stderr to `err`, or to `out` as well."""
         request = {"argv": list(arguments), "cwd": str(folder), "env": dict(environ)}
+        request["module"] = module
         with open(os.devnull, "rb") as nothing:
             pid = self._ask(request, [nothing.fileno(), out.fileno(), (err or out).fileno()])
         assert pid is not None
@@ -207,20 +212,22 @@ def _run(request: Mapping[str, object], descriptors: Sequence[int]) -> None:
     time.tzset()
     os.chdir(str(request["cwd"]))
     sys.path.insert(0, os.getcwd())
-    sys.argv = [request.get("program", "engine"), *request["argv"]]  # type: ignore[list-item,misc]
-    if "program" in request:
-        importlib.import_module("modelway").main()
+    module = str(request.get("module", "modelway"))
+    sys.argv = [module, *request["argv"]]  # type: ignore[misc]
+    if "module" in request:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     else:
-        runpy.run_module("engine", run_name="__main__", alter_sys=True)
+        importlib.import_module("modelway").main()
 
 
-def load() -> None:
-    """Import what starts of gateways import, also late: the trial, the recorder, its database and
-    the languages of models."""
-    for name in _LATE:
+def load(names: Sequence[str] = _LATE) -> None:
+    """Import modules, and of the engine's packages all modules. Without names it is what starts of
+    gateways import, also late: the trial, the recorder, its database, the languages of models."""
+    for name in names:
         module = importlib.import_module(name)
-        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{name}."):
-            importlib.import_module(found.name)
+        folders = getattr(module, "__path__", ()) if name.startswith("engine") else ()
+        for each in pkgutil.walk_packages(folders, f"{name}."):
+            importlib.import_module(each.name)
 
 
 def _unbuffered(number: int, before: TextIO) -> TextIO:
@@ -231,7 +238,8 @@ def _unbuffered(number: int, before: TextIO) -> TextIO:
 
 if __name__ == "__main__":
     gc.disable()
-    load()
+    sockets, names = sys.argv[1:3], sys.argv[3:]
+    load(names or _LATE)
     gc.freeze()  # collections of copies would copy all pages of what is imported
     gc.enable()
-    Server(*(socket.socket(fileno=int(number)) for number in sys.argv[1:])).serve()
+    Server(*(socket.socket(fileno=int(number)) for number in sockets)).serve()

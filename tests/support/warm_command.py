@@ -16,7 +16,7 @@ def main() -> None:
     environ = dict(os.environ)
     shells = socket.socket(fileno=int(environ.pop(VARIABLE)))
     own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    request = {"argv": sys.argv[1:], "cwd": os.getcwd(), "env": environ, "program": "modelway"}
+    request = {"argv": sys.argv[1:], "cwd": os.getcwd(), "env": environ}
     with other:
         socket.send_fds(shells, [json.dumps(request).encode()], [0, 1, 2, other.fileno()])
     pid = json.loads(own.recv(100))

@@ -28,6 +28,7 @@ def parts(monkeypatch, tmp_path):
         monkeypatch.setattr(gate, "FIRST", first)
         monkeypatch.setattr(gate, "BESIDE", (beside,))
         monkeypatch.setattr(gate, "PYTEST", tests)
+        monkeypatch.setattr(gate, "IMPORTS", ("pytest",))
 
     return set_parts
 
@@ -97,9 +98,9 @@ def test_arguments_go_to_pytest(parts, tmp_path):
 
 
 def test_an_empty_checkout_is_compiled_by_one_process(parts, tmp_path):
-    (tmp_path / "test_a.py").write_text("")
     calls = tmp_path / "calls"
     write = f"import sys; open({str(calls)!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))"
+    (tmp_path / "test_a.py").write_text(f"def test_a():\n    {write}\n")
     parts(GOOD, GOOD, python(write))
     assert main([]) == 0
     first, *others = calls.read_text().splitlines()
@@ -122,8 +123,8 @@ def test_what_is_elsewhere_is_not_collected():
 
 
 def test_a_group_can_fail(parts, tmp_path):
-    (tmp_path / "test_a.py").write_text("")
-    parts(GOOD, GOOD, python("import sys; sys.exit('--collect-only' not in sys.argv)"))
+    (tmp_path / "test_a.py").write_text("def test_a(): assert False\n")
+    parts(GOOD, GOOD, GOOD)
     assert main([]) == 1
 
 

@@ -1,13 +1,12 @@
 """Groups hold every module once, and their results are added."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from tools.pytest_groups import Group, groups_of, run_groups
 
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+OPTIONS = ["-q", "-p", "no:cacheprovider"]
 GOOD = "def test_good(): pass\n"
 BAD = "def test_bad(): assert 'seven' == 7\n"
 SKIPPED = "import pytest\ndef test_skipped(): pytest.skip('no moon')\n"
@@ -34,7 +33,7 @@ def test_neighbours_by_name_share_a_group(tmp_path):
 
 def test_results_of_all_groups_are_added(tmp_path, capsys):
     write(tmp_path, a=GOOD, b=BAD, c=SKIPPED, d=GOOD + BAD)
-    results = run_groups(PYTEST, [groups_of([tmp_path], 1), []], [2, 1])
+    results = run_groups(OPTIONS, [groups_of([tmp_path], 1), []], [2, 1])
     assert results.counts == {"passed": 2, "failed": 2, "skipped": 1}
     assert sorted(names(results.failures)) == ["b", "d"]
     output = capsys.readouterr().out
@@ -46,7 +45,7 @@ def test_results_of_all_groups_are_added(tmp_path, capsys):
 @pytest.mark.parametrize("text", ["def broken(:", "import os; os._exit(3)"], ids=["syntax", "end"])
 def test_a_process_that_cannot_run_its_tests_fails(tmp_path, text):
     write(tmp_path, a=text, b=GOOD)
-    assert names(run_groups(PYTEST, [groups_of([tmp_path], 1)], [1]).failures) == ["a"]
+    assert names(run_groups(OPTIONS, [groups_of([tmp_path], 1)], [1]).failures) == ["a"]
 
 
 def test_processes_have_ports_of_their_own(tmp_path):
@@ -54,5 +53,5 @@ def test_processes_have_ports_of_their_own(tmp_path):
     text = f"import os\ndef test_ports():\n    open({str(tmp_path)!r} + '/ports', 'a').write("
     write(tmp_path, **dict.fromkeys("ab", text + "os.environ['MODELWAY_TEST_PORTS'] + ' ')"))
     groups = groups_of([tmp_path], 1)
-    assert not run_groups(PYTEST, [groups[:1], groups[1:]], [1, 1]).failures
+    assert not run_groups(OPTIONS, [groups[:1], groups[1:]], [1, 1]).failures
     assert {*(tmp_path / "ports").read_text().split()} <= {"0", "1"}
