@@ -110,7 +110,7 @@ def test_an_answer_that_is_too_large_is_not_received(shop, shop_upstream):
 def test_an_answer_that_breaks_off_is_an_error_of_the_tool(shop, shop_upstream):
     def break_off(received, sock):
         sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nabc")
-        sock.close()
+        sock.shutdown(socket.SHUT_RDWR)
 
     shop_upstream.speak = break_off
     result = shop.result("find", token=ALICE)

@@ -9,7 +9,7 @@ from engine.config import json_schema
 from tests.support.mutations import Mutation, full_config, judge, mutations, prepare
 from tests.support.thorough import changes
 
-COUNT = changes(128)
+COUNT = changes(64)
 """The number of mutations; MODELWAY_MUTATIONS=20000 tries more."""
 
 SEED = int(os.environ.get("MODELWAY_MUTATIONS_SEED", "0"))

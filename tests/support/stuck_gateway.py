@@ -3,14 +3,14 @@
     python -m tests.support.stuck_gateway SECONDS serve -c gateway.yaml
 
 A request for `/stuck/loop` computes without end, one for `/stuck/wait` waits outside of the event
-loop, one for `/stuck/native` computes in C code that heeds no signal. `/stuck/heavy` is the first
-of them in a heavy worker; it is not found elsewhere.
+loop, one for `/stuck/native` waits in C code that heeds no signal, with the interpreter's lock.
+`/stuck/heavy` is the first of them in a heavy worker; it is not found elsewhere.
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,10 @@ def wait() -> None:
 
 
 def native() -> None:
-    all(repeat(True))
+    """Take a mutex twice."""
+    program, mutex = ctypes.PyDLL(None), ctypes.create_string_buffer(256)
+    program.pthread_mutex_lock(mutex)
+    program.pthread_mutex_lock(mutex)
 
 
 def heavy() -> None:
