@@ -365,10 +365,17 @@ AGENTS_DEFAULTS = ("gpt-5.5", "gpt-6-sol", "gpt-5.1-codex-max", "codex-mini-late
 """The default models of coding agents that speak the OpenAI dialect."""
 
 
-def test_demo_answers_as_it_says_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    with demo(tmp_path) as (running, base, token):
-        client = OpenAI(base_url=base, api_key=token, max_retries=0)
-        turns = [{"role": "user", "content": "Hello there!"}]
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, str, str]]:
+    """A demo, and what it says that callers need."""
+    with demo(tmp_path_factory.mktemp("demo")) as running:
+        yield running
+
+
+def test_demo_answers_as_it_says(shown: tuple[Running, str, str]) -> None:
+    _, base, token = shown
+    turns = [{"role": "user", "content": "Hello there!"}]
+    with OpenAI(base_url=base, api_key=token, max_retries=0) as client:
         answer = client.chat.completions.create(model="gpt-4o", messages=turns)
         assert answer.choices[0].message.content == "Hello there!"
         stream = client.chat.completions.create(model="gpt-4o", messages=turns, stream=True)
@@ -377,34 +384,27 @@ def test_demo_answers_as_it_says_and_leaves_nothing_behind(tmp_path: Path) -> No
         for model in AGENTS_DEFAULTS:
             answer = client.chat.completions.create(model=model, messages=turns)
             assert answer.model == model
-        client.close()
-        everyone = descendants(running.process.pid)
-        assert len(everyone) >= 3  # our worker, the mock, its worker
-        running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(10) == 0
-        until(lambda: not any(alive(pid) for pid in everyone), "the end of all processes")
-        assert "Traceback" not in running.output()
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_snippets_of_the_demo_work_when_pasted(tmp_path: Path) -> None:
-    with demo(tmp_path) as (running, base, token):
-        output = running.output()
-        curl = output[output.index("  curl -N") : output.index("Python, with")]
-        result = subprocess.run(
-            ["bash", "-c", curl],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            env=environment(),
-        )
-        assert "data: [DONE]" in result.stdout, result.stderr
-        python = output[output.index("  from openai") : output.index("Model names")]
-        script = "\n".join(line[2:] for line in python.splitlines())
-        assert printed_by(script) == "Hello!\n"
-        readme = block("README.md", "from openai").text
-        readme = readme.replace("http://127.0.0.1:PORT/v1", base).replace("mw-...", token)
-        assert printed_by(readme) == "Hello\n"
+def test_snippets_of_the_demo_work_when_pasted(shown: tuple[Running, str, str]) -> None:
+    running, base, token = shown
+    output = running.output()
+    curl = output[output.index("  curl -N") : output.index("Python, with")]
+    result = subprocess.run(
+        ["bash", "-c", curl],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env=environment(),
+    )
+    assert "data: [DONE]" in result.stdout, result.stderr
+    python = output[output.index("  from openai") : output.index("Model names")]
+    script = "\n".join(line[2:] for line in python.splitlines())
+    assert printed_by(script) == "Hello!\n"
+    readme = block("README.md", "from openai").text
+    readme = readme.replace("http://127.0.0.1:PORT/v1", base).replace("mw-...", token)
+    assert printed_by(readme) == "Hello\n"
 
 
 def printed_by(script: str) -> str:
@@ -417,7 +417,7 @@ def printed_by(script: str) -> str:
     return result.stdout
 
 
-def test_demo_ends_cleanly_while_a_request_hangs(tmp_path: Path) -> None:
+def test_demo_leaves_nothing_behind_while_a_request_hangs(tmp_path: Path) -> None:
     with demo(tmp_path) as (running, base, token):
         port = int(base.rpartition(":")[2].partition("/")[0])
         body = FINE.replace(b"gpt-4o", b"fault-stall-after-2").replace(b"{", b'{"stream":true,', 1)
@@ -426,6 +426,7 @@ def test_demo_ends_cleanly_while_a_request_hangs(tmp_path: Path) -> None:
             wire.head()
             next(wire.pieces())
         everyone = descendants(running.process.pid)
+        assert len(everyone) >= 3  # our worker, the mock, its worker
         running.process.send_signal(signal.SIGINT)
         assert running.process.wait(20) == 0, running.output()
         until(lambda: not any(alive(pid) for pid in everyone), "the end of all processes")
@@ -463,8 +464,10 @@ def failed_start(
 def test_own_gunicorn_serves_the_config_named_by_the_environment(
     platform: Platform, tmp_path: Path
 ) -> None:
+    """With the command line that a refused one proposes."""
     port = free_port()
-    command = own_gunicorn(port)
+    words = ["-b", f"127.0.0.1:{port}", "--threads", "4", "engine.wsgi:app", "-k", "gevent"]
+    command = [sys.executable, "-m", "gunicorn", *words]
     config = {"MODELWAY_CONFIG": str(platform.folder / "gateway.yaml")}
     running = start(command, port, tmp_path, {**pointed_at(platform.mock.url), **config})
     try:
@@ -507,7 +510,7 @@ def test_own_gunicorn_refuses_preload(copy: Path) -> None:
             (["--threads", "4"], {}),
             (["-k", "asgi"], {}),
         ],
-        4,
+        2,
     ),
 )
 def test_own_gunicorn_refuses_a_worker_without_gevent(
@@ -522,14 +525,6 @@ def test_own_gunicorn_refuses_a_worker_without_gevent(
     assert f"\n  gunicorn {shlex.join(words)} -k gevent\n" in result.stderr
     assert "Traceback" not in result.stderr
     assert not listens(port)
-
-
-def test_the_line_that_own_gunicorn_proposes_serves(platform: Platform, tmp_path: Path) -> None:
-    port = free_port()
-    words = ["-b", f"127.0.0.1:{port}", "--threads", "4", "engine.wsgi:app", "-k", "gevent"]
-    config = {"MODELWAY_CONFIG": str(platform.folder / "gateway.yaml")}
-    command = [sys.executable, "-m", "gunicorn", *words]
-    start(command, port, tmp_path, {**pointed_at(platform.mock.url), **config}).stop()
 
 
 def test_a_stream_under_way_is_finished_before_the_end(tmp_path: Path) -> None:

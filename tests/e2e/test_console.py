@@ -14,6 +14,7 @@ from tests.support.recording import Recorder
 from tests.support.running import ALL, Platform, Running
 from tests.support.scripted import Leaving
 from tests.support.scripted import script as steps
+from tests.support.thorough import some
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
@@ -51,12 +52,15 @@ def test_a_chat_streams_word_by_word(
 
 @pytest.mark.parametrize(
     ("format_", "model"),
-    [
-        ("chat", "claude-sonnet"),
-        ("responses", "gemini-2.5-flash"),
-        ("messages", "gpt-4o"),
-        ("generate", "claude-sonnet"),
-    ],
+    some(
+        [
+            ("responses", "gemini-2.5-flash"),
+            ("messages", "gpt-4o"),
+            ("chat", "claude-sonnet"),
+            ("generate", "claude-sonnet"),
+        ],
+        2,
+    ),
 )
 def test_a_chat_in_a_format_that_is_translated(
     page: Driver, console: Platform, format_: str, model: str
@@ -69,7 +73,7 @@ def test_a_chat_in_a_format_that_is_translated(
     page.assert_no_errors()
 
 
-@pytest.mark.parametrize(("format_", "model"), FORMATS)
+@pytest.mark.parametrize(("format_", "model"), some(FORMATS[::-1], 2))
 def test_a_chat_without_a_stream(page: Driver, console: Platform, format_: str, model: str) -> None:
     enter(page, console.url)
     choose(page, model, format_)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.axe import violations
+from tests.support.axe import looks, violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import PLAYGROUND, chat, choose, enter, forget
 from tests.support.recording import Recorder
 from tests.support.running import Platform, Running
 from tests.support.scripted import script as steps
-from tests.support.thorough import some
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
@@ -80,10 +79,7 @@ def test_the_status_is_what_the_worker_has_seen(
     page.assert_no_errors()
 
 
-@pytest.mark.parametrize(
-    ("theme", "width"),
-    some([("light", 390), ("dark", 1440), ("dark", 390), ("light", 1440)], 2),
-)
+@pytest.mark.parametrize(("theme", "width"), looks(0))
 def test_the_table_passes_axe(
     page: Driver, console: Platform, axe: str, theme: str, width: int
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.axe import violations
+from tests.support.axe import looks, violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.recording import ask, request
@@ -101,8 +101,7 @@ def test_the_page_is_as_in_its_picture(page: Driver, front: Running) -> None:
     same(page, "console-operations.png", taken(page))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize(("theme", "width"), looks(2))
 def test_the_page_passes_axe(
     page: Driver, front: Running, axe: str, theme: str, width: int
 ) -> None:

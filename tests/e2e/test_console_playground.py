@@ -10,14 +10,13 @@ import pytest
 import yaml
 
 from tests.support import paths
-from tests.support.axe import violations
+from tests.support.axe import looks, violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import IDLE, LAST, PLAYGROUND, chat, choose, enter, forget, send
 from tests.support.recording import Recorder
 from tests.support.running import ALL, Platform, Running
 from tests.support.scripted import script as steps
-from tests.support.thorough import some
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
@@ -414,10 +413,7 @@ def test_a_link_opens_the_playground_with_a_model(page: Driver, console: Platfor
     assert page.run("location.hash") == ""
 
 
-@pytest.mark.parametrize(
-    ("theme", "width"),
-    some([("light", 390), ("dark", 1440), ("dark", 390), ("light", 1440)], 2),
-)
+@pytest.mark.parametrize(("theme", "width"), looks(1))
 def test_the_new_parts_pass_axe(
     page: Driver, console: Platform, axe: str, theme: str, width: int
 ) -> None:

@@ -18,6 +18,16 @@ pytestmark = pytest.mark.skipif(
 )
 
 ERROR = "document.getElementById('composer-error').textContent"
+INVALID = [
+    ("temperature", "3", "Correct the settings first."),
+    ("extra", "{", "“More of the request” is not JSON"),
+    ("maximum", "0.5", "Correct the settings first."),
+    ("extra", "[1]", "“More of the request” must be a JSON object."),
+    ("functions", "{}", "“Tools” must be a JSON array."),
+    ("functions", '[{"type": "web_search"}]', "“Tools” has an entry without a name"),
+    ("model", "", "Enter the name of a model."),
+]
+"""A field, an invalid value and what the page says of it; neighbours have different messages."""
 
 
 def sent_body(page: Driver, scripted: tuple[Running, Recorder], format_: str, model: str) -> Any:
@@ -48,28 +58,17 @@ def test_extra_objects_are_merged_into_the_body(
     assert body["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
 
 
-@pytest.mark.parametrize(
-    ("field", "text", "words"),
-    [
-        ("temperature", "3", "Correct the settings first."),
-        ("maximum", "0.5", "Correct the settings first."),
-        ("extra", "{", "“More of the request” is not JSON"),
-        ("extra", "[1]", "“More of the request” must be a JSON object."),
-        ("functions", "{}", "“Tools” must be a JSON array."),
-        ("functions", '[{"type": "web_search"}]', "“Tools” has an entry without a name"),
-        ("model", "", "Enter the name of a model."),
-    ],
-)
-def test_invalid_settings_are_reported_and_not_sent(
-    page: Driver, console: Platform, field: str, text: str, words: str
-) -> None:
+def test_invalid_settings_are_reported_and_not_sent(page: Driver, console: Platform) -> None:
     enter(page, console.url)
-    page.fill(field, text)
     page.fill("draft", "hello")
-    page.click("#send")
-    page.until(f"{ERROR}.includes({json.dumps(words)})")
-    assert page.run("document.querySelectorAll('.turn').length") == 0
-    assert page.run("document.getElementById('draft').value") == "hello"
+    for field, text, words in INVALID:
+        before = page.run(f"document.getElementById('{field}').value")
+        page.fill(field, text)
+        page.click("#send")
+        page.until(f"{ERROR}.includes({json.dumps(words)})")
+        assert page.run("document.querySelectorAll('.turn').length") == 0, words
+        assert page.run("document.getElementById('draft').value") == "hello", words
+        page.fill(field, before)
 
 
 def test_a_token_lists_its_models(page: Driver, console: Platform) -> None:

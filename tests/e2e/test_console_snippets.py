@@ -10,6 +10,7 @@ from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import choose, enter
 from tests.support.running import ALL, Platform, environment
+from tests.support.thorough import some
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
@@ -26,7 +27,7 @@ MESSAGE = 'it\'s "quoted" $HOME `x`'
 
 @pytest.mark.parametrize(
     ("format_", "model", "stream"),
-    [*((*pair, True) for pair in FORMATS), (*FORMATS[0], False), (*FORMATS[3], False)],
+    some([*((*pair, True) for pair in FORMATS), (*FORMATS[3], False), (*FORMATS[0], False)], 5),
 )
 def test_the_conversation_as_code_runs(
     page: Driver,

@@ -13,7 +13,7 @@ import pytest
 from engine.stores.database.database import open_database
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry
-from tests.support.axe import violations
+from tests.support.axe import looks, violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.running import Running
@@ -178,8 +178,7 @@ def test_the_page_is_as_in_its_picture(page: Driver, front: Running) -> None:
     same(page, "console-usage.png", taken(page))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize(("theme", "width"), looks(3))
 def test_the_page_passes_axe(
     page: Driver, front: Running, axe: str, theme: str, width: int
 ) -> None:

@@ -149,10 +149,10 @@ def node() -> str:
     return "node"
 
 
-def needs(name: str) -> Path:
+def needs(name: str, installer: str = ".ci/run") -> Path:
     place = FOLDER / "node_modules" / "@modelcontextprotocol" / name
     if not place.exists():
-        pytest.skip(f"no @modelcontextprotocol/{name} in {FOLDER}; `.ci/run` installs it")
+        pytest.skip(f"no @modelcontextprotocol/{name} in {FOLDER}; `{installer}` installs it")
     return place
 
 
@@ -212,7 +212,7 @@ def test_typescripts_clients_list_call_and_cancel(front, shop, sdk, era, revisio
 @pytest.mark.parametrize("era", some(["modern", "legacy", "auto"], 2))
 def test_the_inspector_lists_and_calls(front, era):
     running, _, _ = front
-    needs("inspector")
+    needs("inspector", "tox -e agents")
     command = [
         *(node(), PROGRAMS / "mcp-inspector", "--cli", f"{running.url}/mcp/shop"),
         *("--transport", "http", "--protocol-era", era),

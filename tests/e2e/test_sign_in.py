@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.support.axe import violations
+from tests.support.axe import looks, violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.oidc_provider import IS_INSTALLED, oidc_provider, sign_in_page
@@ -135,7 +135,7 @@ def test_a_person_who_is_not_let_in_reads_why(page: Driver, front: Site, axe: st
     assert violations(page, axe) == []
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 390), ("dark", 1440)])
+@pytest.mark.parametrize(("theme", "width"), looks(2))
 def test_the_pages_of_a_person_pass_axe(
     page: Driver, front: Site, axe: str, theme: str, width: int
 ) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import tarfile
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
+from tests.support.agents import FOLDER
 from tests.support.driver import Driver
+from tests.support.thorough import THOROUGH
 
-_PACKAGE = "axe-core@4.14"
+_PROGRAM = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
+_LOOKS = [("light", 390), ("dark", 1440), ("dark", 390), ("light", 1440)]
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 _FIND = """
 axe.run(%s, %s).then((done) => done.violations.map((one) => {
@@ -21,26 +21,15 @@ axe.run(%s, %s).then((done) => done.violations.map((one) => {
 """
 
 
-def script(folder: Path) -> str:
-    """The program's text; "" where npm is missing or cannot fetch it."""
-    npm = shutil.which("npm")
-    if npm is None:
-        return ""
-    process = subprocess.run(
-        [npm, "pack", _PACKAGE, "--silent"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    archives = list(folder.glob("axe-core-*.tgz"))
-    if process.returncode or not archives:
-        return ""
-    with tarfile.open(archives[0]) as archive:
-        member = archive.extractfile("package/axe.min.js")
-        assert member is not None
-        return member.read().decode()
+def script() -> str:
+    """The program's text; "" where it is not installed."""
+    return _PROGRAM.read_text("utf-8") if _PROGRAM.exists() else ""
+
+
+def looks(number: int) -> Sequence[tuple[str, int]]:
+    """Themes and widths in which a page is checked: all in a thorough run, otherwise the one with
+    this number. The pages share their colours, so that both themes are checked all the same."""
+    return _LOOKS if THOROUGH else [_LOOKS[number]]
 
 
 def violations(page: Driver, axe: str, within: str = "document") -> list[str]:
