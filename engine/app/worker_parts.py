@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -127,15 +127,7 @@ def parts_of(
     upstreams = upstreams_of(config, services, client, open_credential)
     health = HealthMonitor(config.upstreams, upstreams, services.machine)
     listed = listed_models(config)
-    strategy = partial(choose.build, services)
-    catalog = build_catalog(
-        *(config.models, upstreams, strategy, listed, health.watch, _token_counters(plan)),
-        services.clock,
-    )
-    for number, model in enumerate(config.models.values()):
-        tried = not services.background and number < MAX_MADE
-        if tried or any(is_observed(each.to, each.choose, config) for each in model.branches):
-            catalog.model(model.name)
+    catalog = _catalog(plan, services, upstreams, listed, health)
     services = _with_guard_calls(plan, services, upstreams, client)
     server, origins = config.server, config.origins
     opener = _opener(config)
@@ -172,6 +164,26 @@ def parts_of(
         copies=_file_copies(config, services, opener),
         inside=inside,
     )
+
+
+def _catalog(
+    plan: Plan,
+    services: Services,
+    upstreams: Mapping[str, Upstream],
+    listed: Iterable[str],
+    health: HealthMonitor,
+) -> Catalog:
+    """The catalog of models; those that a trial plays, and that metrics show, are made at once."""
+    config, strategy = plan.config, partial(choose.build, services)
+    catalog = build_catalog(
+        *(config.models, upstreams, strategy, listed, health.watch, _token_counters(plan)),
+        services.clock,
+    )
+    for number, model in enumerate(config.models.values()):
+        tried = not services.background and number < MAX_MADE
+        if tried or any(is_observed(each.to, each.choose, config) for each in model.branches):
+            catalog.model(model.name)
+    return catalog
 
 
 def _with_guard_calls(

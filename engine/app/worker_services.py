@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.app.limit_counters import counters_of
 from engine.app.machine_stores import admission_queues, machine_state
@@ -22,7 +22,6 @@ from engine.exchange.exchange import Observer
 from engine.exchange.services import (
     BatchStore,
     ClientSecretKeys,
-    Lookup,
     RecordedTokens,
     ResponseStore,
     Services,
@@ -78,48 +77,26 @@ def services_of(
     the process that uses the database; None: this one does.
     """
     config, telemetry = plan.config, telemetry or WorkerTelemetry()
-    tokens: Lookup = config.tokens
-    cache: TokenCache | None = None
-    responses: ResponseStore | None = None
-    batches: BatchStore | None = None
-    usage_sums: UsageSums | None = None
-    recorded_tokens: RecordedTokens | None = None
-    if config.stores.records is not None:
-        cache, responses, batches, usage_sums, recorded_tokens = _open_records(
-            plan, config.stores.records, telemetry, recorder
-        )
-        tokens = cache
-    begin: Observer | None = None
-    if config.telemetry.traces is not None:
-        from engine.app.tracing import tracing
-
-        begin = tracing(config, config.telemetry.traces, telemetry)
-    if config.telemetry.otlp_metrics is not None and telemetry.folder is not None:
-        from engine.app.metrics_export import export_metrics
-
-        export_metrics(config.telemetry.otlp_metrics, telemetry.folder, telemetry)
-    client_secrets: ClientSecretKeys | None = None
-    if config.client_secrets.keys:
-        from engine.app.client_secrets import open_keys
-
-        client_secrets = open_keys(config.client_secrets, telemetry)
+    records = _open_records(plan, telemetry, recorder)
+    begin = _exporters(config, telemetry)
+    client_secrets = _client_secret_keys(config, telemetry)
     counters = counters_of(config, telemetry) if is_limited(plan) else None
     signed_tokens, sign_in = _of_issuers(plan)
     return Services(
-        tokens=tokens,
+        tokens=config.tokens if records.cache is None else records.cache,
         client_secrets=client_secrets,
         signed_tokens=signed_tokens,
         sign_in=sign_in,
-        responses=responses,
-        batches=batches,
-        usage_sums=usage_sums,
-        recorded_tokens=recorded_tokens,
+        responses=records.responses,
+        batches=records.batches,
+        usage_sums=records.sums,
+        recorded_tokens=records.tokens,
         counters=counters,
         warn=_warn(config, counters, telemetry, recorder),
         allow_uncounted=config.stores.on_store_failure == "allow",
         prices=prices_of(config),
         currency=config.currency,
-        token_validity=_token_validity(config, cache, ended),
+        token_validity=_token_validity(config, records.cache, ended),
         begin=begin,
         observers=telemetry.observers,
         proxies=config.server.trusted_proxies,
@@ -162,11 +139,22 @@ def record(config: Config, folder: Path | None, channel: Channel) -> None:
     recorder.record(config, folder, channel)
 
 
-def _open_records(
-    plan: Plan, url: str, telemetry: WorkerTelemetry, recorder: Channel | None
-) -> tuple[TokenCache, ResponseStore, BatchStore, UsageSums, RecordedTokens]:
-    """The lookup of tokens, stored responses, batches, sums; `telemetry` gets the ledger. Without a
-    recorder, as in a trial and under another server, this process uses the database itself."""
+class _Records(NamedTuple):
+    """What reads the database; None without one."""
+
+    cache: TokenCache | None = None
+    responses: ResponseStore | None = None
+    batches: BatchStore | None = None
+    sums: UsageSums | None = None
+    tokens: RecordedTokens | None = None
+
+
+def _open_records(plan: Plan, telemetry: WorkerTelemetry, recorder: Channel | None) -> _Records:
+    """The readers of the database; `telemetry` gets the ledger. Without a recorder, as in a trial
+    and under another server, this process uses the database itself."""
+    url = plan.config.stores.records
+    if url is None:
+        return _Records()
     from engine.app import records
 
     if recorder is not None:
@@ -174,13 +162,36 @@ def _open_records(
 
         remote = RemoteRecords(recorder)
         cache = records.open_records(plan, telemetry, remote)
-        return cache, remote.responses, remote.batches, remote.sums, remote.tokens
+        return _Records(cache, remote.responses, remote.batches, remote.sums, remote.tokens)
     from engine.app import database
 
     shipper = database.open_shipper(plan.config, url, telemetry) if telemetry.background else None
     local = database.DatabaseRecords(plan.config, url)
     cache = records.open_records(plan, telemetry, local, shipper)
-    return cache, local.responses, local.batches, local.sums, local.tokens
+    return _Records(cache, local.responses, local.batches, local.sums, local.tokens)
+
+
+def _exporters(config: Config, telemetry: WorkerTelemetry) -> Observer | None:
+    """Start the export of metrics, if any; what begins the trace of a request, None without
+    traces."""
+    begin: Observer | None = None
+    if config.telemetry.traces is not None:
+        from engine.app.tracing import tracing
+
+        begin = tracing(config, config.telemetry.traces, telemetry)
+    if config.telemetry.otlp_metrics is not None and telemetry.folder is not None:
+        from engine.app.metrics_export import export_metrics
+
+        export_metrics(config.telemetry.otlp_metrics, telemetry.folder, telemetry)
+    return begin
+
+
+def _client_secret_keys(config: Config, telemetry: WorkerTelemetry) -> ClientSecretKeys | None:
+    if not config.client_secrets.keys:
+        return None
+    from engine.app.client_secrets import open_keys
+
+    return open_keys(config.client_secrets, telemetry)
 
 
 def _of_issuers(plan: Plan) -> tuple[SignedTokens | None, SignIn | None]:

@@ -19,7 +19,7 @@ from engine.config.config_files import ConfigFiles
 from engine.exchange.request import Request
 from engine.offline.jwt_callers import caller_of_claims
 from engine.offline.rehearsal import observation
-from engine.offline.rehearsal.observation import FAILURES, UpstreamAnswers
+from engine.offline.rehearsal.observation import FAILURES, Rehearsal, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
@@ -97,21 +97,24 @@ def command(
     if tool:
         request = _tool_request(result.plan, tool, arguments, address)
     else:
-        body = _body(data)
-        request = observation.request(method or "", path or "", _headers(headers), body, address)
+        target = method or "", path or ""
+        request = observation.request(*target, _headers(headers), _body(data), address)
     caller = _caller(result.plan, token) if token else None
     try:
         moment = unix_time(arrival, end_of_day=False) if arrival else None
         rehearsal = rehearse(result.plan, request, caller, _answers(answers, settings), moment)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    warnings: list[str] = []
-    if second_opinion:
-        from engine.offline.second_opinion.compare import compare_request
-
-        warnings = compare_request(result.plan, rehearsal)
+    warnings = _second_opinion(result.plan, rehearsal) if second_opinion else []
     _print(report(result, rehearsal, warnings), output_format)
     sys.exit(0 if rehearsal.status < 400 else 1)
+
+
+def _second_opinion(plan: Plan, rehearsal: Rehearsal) -> list[str]:
+    """Warnings where openapi-core, which few commands need, validates the request differently."""
+    from engine.offline.second_opinion.compare import compare_request
+
+    return compare_request(plan, rehearsal)
 
 
 def _tool_request(plan: Plan, name: str, arguments: str, address: str) -> Request:

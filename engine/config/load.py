@@ -29,16 +29,16 @@ from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.provider_catalog import read_catalog
 from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
-from engine.config.server import read_server
+from engine.config.server import Server, read_server
 from engine.config.specs import read_spec
 from engine.config.stores import read_stores
 from engine.config.tags import check_tags, read_tags
 from engine.config.team_prices import read_team_prices
 from engine.config.teams import TeamReader
-from engine.config.telemetry import check_listen, read_telemetry
+from engine.config.telemetry import Telemetry, check_listen, read_telemetry
 from engine.config.tokens import TokenReader
 from engine.config.transforms import LiteralReferences
-from engine.config.upstreams import UpstreamReader
+from engine.config.upstreams import UpstreamConfig, UpstreamReader
 from engine.config.webhooks import read_webhook
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
@@ -214,11 +214,7 @@ def _config(
     findings: Findings,
 ) -> Config:
     values = keys.fill(sections, "")
-    reader = UpstreamReader(source, folder, findings)
-    entries = {n: reader.read(n, v) for n, v in values.get("upstreams", {}).items()}
-    upstreams = {n: upstream for n, upstream in entries.items() if upstream is not None}
-    if len(upstreams) < len(entries):
-        invalid = invalid.with_names("upstreams", entries.keys() - upstreams.keys())
+    upstreams, invalid = _upstreams(values, invalid, UpstreamReader(source, folder, findings))
     targets, routes = TargetReader(), values.get("routes", [])
     tokens = TokenReader(source, findings, values["currency"])
     callers = tokens.callers(values.get("tokens", []))
@@ -228,11 +224,6 @@ def _config(
     team_reader = TeamReader(source, findings, tokens, invalid.names.get("teams", ()))
     teams = team_reader.teams(values.get("teams", {}))
     server = read_server(values.get("server", {}), source, findings)
-    telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
-    at = ("telemetry" if "listen" in values.get("telemetry", {}) else "server", "listen")
-    check_listen(telemetry, server.listen, at, source, findings)
-    tags = values.get("tags", {})
-    check_tags(telemetry.tags, ("telemetry", "tags"), tags, source, findings)
     return Config(
         source=source,
         folder=folder,
@@ -252,13 +243,35 @@ def _config(
         currency=values["currency"],
         console=read_console(values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
-        telemetry=telemetry,
+        telemetry=_telemetry(values, server, folder, source, findings),
         objects=read_objects(
             values.get("objects", {}), "records" in values.get("stores", {}), source, findings
         ),
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
         client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
-        tags=read_tags(tags, source, findings),
+        tags=read_tags(values.get("tags", {}), source, findings),
         catalog=read_catalog(values.get("providers", {}), folder, source, findings),
         webhooks={n: read_webhook(n, v) for n, v in values.get("webhooks", {}).items()},
     )
+
+
+def _upstreams(
+    values: Json, invalid: InvalidEntries, reader: UpstreamReader
+) -> tuple[dict[str, UpstreamConfig], InvalidEntries]:
+    """The upstreams, and the invalid entries with those that cannot be read."""
+    entries = {n: reader.read(n, v) for n, v in values.get("upstreams", {}).items()}
+    upstreams = {n: upstream for n, upstream in entries.items() if upstream is not None}
+    if len(upstreams) < len(entries):
+        invalid = invalid.with_names("upstreams", entries.keys() - upstreams.keys())
+    return upstreams, invalid
+
+
+def _telemetry(
+    values: Json, server: Server, folder: FilePath, source: SourceDocument, findings: Findings
+) -> Telemetry:
+    section = values.get("telemetry", {})
+    telemetry = read_telemetry(section, folder, source, findings)
+    at = ("telemetry" if "listen" in section else "server", "listen")
+    check_listen(telemetry, server.listen, at, source, findings)
+    check_tags(telemetry.tags, ("telemetry", "tags"), values.get("tags", {}), source, findings)
+    return telemetry

@@ -26,6 +26,9 @@ from engine.values.client_address import caller_address, networks, within
 from engine.values.errors import GatewayError
 
 _MAX_TOKEN = 4096
+_FindCaller = Callable[[Sequence[str], str, Headers, Exchange, Services], Caller]
+"""Finds the caller by the secrets of a request, the text of the places that they may stand in, and
+the challenge of a refusal."""
 _EXPIRED = "The token has expired or was revoked. Ask the platform's operator for a new one."
 
 
@@ -59,20 +62,18 @@ def authenticate(
     not_allowed = _no_socket if has_http else _not_allowed
     places, challenge = places_text(carriers), challenge_of(carriers)
     read_secrets = secrets_reader(carriers, same_origin or SameOrigin())
-    find_caller = _caller if sign_in is None else partial(_caller_or_session, sign_in)
+    find_caller: _FindCaller = _caller
+    if sign_in is not None:
+        find_caller = partial(_caller_or_session, sign_in)
+    if client_secrets is not None:
+        find_caller = partial(_caller_of_client_secret, client_secrets, find_caller)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         internal = exchange.connection.internal
         if internal is None:
             secrets = read_secrets(exchange)
             remove_secrets(exchange)
-            caller = None
-            if client_secrets is not None:
-                caller = caller_of_client_secret(
-                    secrets, client_secrets, challenge, exchange, services
-                )
-            if caller is None:
-                caller = find_caller(secrets, places, challenge, exchange, services)
+            caller = find_caller(secrets, places, challenge, exchange, services)
         else:
             remove_secrets(exchange)
             caller = _internal_caller(internal, places, challenge, exchange, services)
@@ -144,6 +145,20 @@ def _caller(
     else:
         message = f"The request has no token. Send it as {places}."
     raise GatewayError(401, "invalid_api_key", message, headers=challenge)
+
+
+def _caller_of_client_secret(
+    client_secrets: ClientSecretKeys,
+    find_caller: _FindCaller,
+    secrets: Sequence[str],
+    places: str,
+    challenge: Headers,
+    exchange: Exchange,
+    services: Services,
+) -> Caller:
+    """The caller that a client secret stands for; without one, that whom `find_caller` finds."""
+    caller = caller_of_client_secret(secrets, client_secrets, challenge, exchange, services)
+    return caller or find_caller(secrets, places, challenge, exchange, services)
 
 
 def _caller_or_session(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -202,10 +201,60 @@ def build_catalog(
     model, `listed` are the names that lists show. `watch` is called with the groups of each model
     that is built. `counters` count tokens, by the names of their models. `clock` gives Unix seconds
     for rules by the time."""
+    maker = _ModelMaker(models, upstreams, strategy, watch, counters, clock)
+    return Catalog(models, maker.make, listed)
 
-    def group(name: str, entry: Model | RuleConfig, default_model: str = "") -> TargetGroup:
+
+class _ModelMaker:
+    """Makes the models of entries; the arguments are those of `build_catalog`."""
+
+    def __init__(
+        self,
+        models: Mapping[str, Model],
+        upstreams: Mapping[str, Upstream],
+        strategy: Callable[[Choice], Strategy],
+        watch: Callable[[Sequence[TargetGroup]], None],
+        counters: Mapping[str, CountTokens],
+        clock: Callable[[], float],
+    ) -> None:
+        self._models, self._upstreams = models, upstreams
+        self._strategy, self._watch = strategy, watch
+        self._counters, self._clock = counters, clock
+        self._fallback_groups: dict[str, TargetGroup] = {}
+
+    def make(self, name: str) -> ServedModel:
+        """The model of an entry, with those of its rules."""
+        entry = self._models[name]
+        rules = tuple(
+            ServedRule(
+                compile_conditions(rule.conditions, self._clock), self._served_model(name, rule)
+            )
+            for rule in entry.when
+        )
+        model = self._served_model(name, entry)
+        mirror = None if entry.mirror is None else self._mirror(name, entry.mirror)
+        return replace(model, rules=rules, mirror=mirror) if rules or mirror else model
+
+    def _mirror(self, name: str, config: MirrorConfig) -> ServedMirror:
+        entry = RuleConfig({}, config.to, (), DEFAULT_CHOICE, config.at)
+        patterns, model = Patterns(config.operations), self._served_model(name, entry)
+        return ServedMirror(config.percent, config.max_in_flight, patterns, model)
+
+    def _served_model(self, name: str, entry: Model | RuleConfig) -> ServedModel:
+        names = _fallbacks(self._models, entry.fallback, {})
+        groups = (self._group(name, entry), *map(self._fallback_group, names))
+        self._watch(groups)
+        return _served_model(name, entry, groups, self._counters.get(name))
+
+    def _fallback_group(self, name: str) -> TargetGroup:
+        """The group of a fallback, which thousands of models may have."""
+        if name not in self._fallback_groups:
+            self._fallback_groups[name] = self._group(name, self._models[name], name)
+        return self._fallback_groups[name]
+
+    def _group(self, name: str, entry: Model | RuleConfig, default_model: str = "") -> TargetGroup:
         targets = [
-            upstreams[target.upstream].target(
+            self._upstreams[target.upstream].target(
                 target.model or default_model,
                 target.weight,
                 target.model,
@@ -215,35 +264,7 @@ def build_catalog(
             )
             for target in entry.to
         ]
-        return TargetGroup(targets, strategy(entry.choose))
-
-    @cache  # thousands of models may have the same fallback
-    def fallback_group(name: str) -> TargetGroup:
-        return group(name, models[name], name)
-
-    def served(name: str, entry: Model | RuleConfig) -> ServedModel:
-        names = _fallbacks(models, entry.fallback, {})
-        groups = (group(name, entry), *map(fallback_group, names))
-        watch(groups)
-        return _served_model(name, entry, groups, counters.get(name))
-
-    def make(name: str) -> ServedModel:
-        rules = tuple(
-            ServedRule(compile_conditions(rule.conditions, clock), served(name, rule))
-            for rule in models[name].when
-        )
-        model = served(name, models[name])
-        mirror = mirrored(name, models[name].mirror)
-        return replace(model, rules=rules, mirror=mirror) if rules or mirror else model
-
-    def mirrored(name: str, config: MirrorConfig | None) -> ServedMirror | None:
-        if config is None:
-            return None
-        copied = served(name, RuleConfig({}, config.to, (), DEFAULT_CHOICE, config.at))
-        patterns = Patterns(config.operations)
-        return ServedMirror(config.percent, config.max_in_flight, patterns, copied)
-
-    return Catalog(models, make, listed)
+        return TargetGroup(targets, self._strategy(entry.choose))
 
 
 def _served_model(

@@ -51,17 +51,16 @@ def converse(
         try:
             protocol, headers = upgrade.caller_protocol, response.headers
             caller = upgrade.caller or handshake.accept(exchange, protocol, headers)
+            target = Channel(
+                sock,
+                client=False,
+                limit=limits.max_message,
+                extensions=upgrade.extensions,
+                first=first,
+            )
             exchange.record.traffic = Traffic()
             session = Session(
-                caller,
-                Channel(
-                    sock,
-                    client=False,
-                    limit=limits.max_message,
-                    extensions=upgrade.extensions,
-                    first=first,
-                ),
-                _until_end(limits, exchange.record.client_secret),
+                *(caller, target, _until_end(limits, exchange.record.client_secret)),
                 exchange.record.traffic,
                 error=_error_writer(exchange, dialect),
                 usage=dialect.socket_usage,

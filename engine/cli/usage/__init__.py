@@ -138,12 +138,7 @@ def command(
     For a warehouse:         modelway usage --rows --since month --format parquet -o usage.parquet
     What is left of limits:  modelway usage --left
     """
-    if output is not None and not as_rows and output_format != "parquet":
-        raise click.UsageError("--output is for --rows and parquet: redirect other formats with >")
-    if left and (as_rows or output_format in ("focus", "parquet")):
-        raise click.UsageError("--left is no report of costs: use another --format, without --rows")
-    if as_rows and output_format not in WRITERS:
-        raise click.UsageError(f"--rows needs --format {', '.join(WRITERS)}")
+    _check_options(output_format, left=left, as_rows=as_rows, has_output=output is not None)
     if left:
         show_left(config, database_url, options["token"], output_format)
         return
@@ -160,16 +155,7 @@ def command(
         with database_at(location) as database:
             print_focus(charges(database, selection))
         return
-    with database_at(location) as database:
-        rows = totals(database, by, selection, time_zone, most)
-        report = UsageReport(
-            by.removeprefix(TAG), selection, rows, _unshipped(database, location), time_zone
-        )
-        if (deleted := deleted_before(database)) > max(selection.since, 0.0):
-            deleted_text = datetime.fromtimestamp(deleted, time_zone).isoformat(" ", "minutes")
-            click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
-        if not rows:
-            click.echo(_no_requests(database, selection), err=True)
+    report = _report(location, by, selection, time_zone, most)
     if output_format == "parquet":
         columns, totals_rows = totals_table(report)
         write_export(output_format, output, columns, [totals_rows])
@@ -178,6 +164,31 @@ def command(
     if report.unshipped:
         count = format_count(report.unshipped, "row")
         click.echo(f"{count} in {location.journal} not yet in the database", err=True)
+
+
+def _check_options(output_format: str, *, left: bool, as_rows: bool, has_output: bool) -> None:
+    """Refuse options that do not go together."""
+    if has_output and not as_rows and output_format != "parquet":
+        raise click.UsageError("--output is for --rows and parquet: redirect other formats with >")
+    if left and (as_rows or output_format in ("focus", "parquet")):
+        raise click.UsageError("--left is no report of costs: use another --format, without --rows")
+    if as_rows and output_format not in WRITERS:
+        raise click.UsageError(f"--rows needs --format {', '.join(WRITERS)}")
+
+
+def _report(
+    location: DatabaseLocation, by: str, selection: UsageFilter, time_zone: ZoneInfo, most: int
+) -> UsageReport:
+    """The sums of a selection; notes on stderr what is missing in them, and why."""
+    with database_at(location) as database:
+        rows = totals(database, by, selection, time_zone, most)
+        unshipped = _unshipped(database, location)
+        if (deleted := deleted_before(database)) > max(selection.since, 0.0):
+            deleted_text = datetime.fromtimestamp(deleted, time_zone).isoformat(" ", "minutes")
+            click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
+        if not rows:
+            click.echo(_no_requests(database, selection), err=True)
+    return UsageReport(by.removeprefix(TAG), selection, rows, unshipped, time_zone)
 
 
 def _check_tag(by: str, location: DatabaseLocation) -> None:
