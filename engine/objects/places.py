@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
@@ -46,8 +46,9 @@ class IdPlace(Struct, frozen=True):
 
     `prefix` is what the value lacks in front of the vendor's id; it may have variables of the path.
     With `after` the value is a URL, and the id is the segment behind the last of that text; on
-    other `hosts` it is none, if any are given. `address`: the URL comes back through the gateway.
-    `bearer`: on a route without authentication the request is its owner's, whoever sends it.
+    other `hosts` it is none, if any are given; a path is that of any. `address`: the URL comes back
+    through the gateway. `bearer`: on a route without authentication the request is its owner's,
+    whoever sends it.
     `words` are values that are no ids, and so are those that do not begin with `starts`.
     """
 
@@ -70,10 +71,12 @@ class IdPlace(Struct, frozen=True):
             return None
         if not self.after:
             return "", value, ""
+        if self.hosts and "%" in value:
+            value = unquote(value)  # as its host does
         before, found, rest = value.rpartition(self.after)
         if not found or not rest:
             return None
-        if self.hosts and (urlsplit(value).hostname or "") not in self.hosts:
+        if self.hosts and not self.hosts.issuperset(_host(value)):
             return None
         end = re.search(r"[/:?#&]", rest)
         at = len(rest) if end is None else end.start()
@@ -84,6 +87,15 @@ class IdPlace(Struct, frozen=True):
         if "{" not in self.prefix:
             return self.prefix
         return _VARIABLE.sub(lambda match: variable(match[1]), self.prefix)
+
+
+def _host(url: str) -> set[str]:
+    """The host of a URL; nothing for a path, and for what is none."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return set()
+    return {host.rstrip(".")} if host else set()
 
 
 def read_place(kind: str, value: object, locations: Sequence[str]) -> IdPlace:

@@ -157,7 +157,9 @@ class ResponseSealer:
             for path in find(value, place.steps, places.json_name):
                 node = value_at(value, path)
                 if isinstance(node, str) and node and path not in changes:
-                    changes[path] = orjson.dumps(self._value(node, place))
+                    sealed = self._value(node, place)
+                    if sealed != node:  # else it is no id there, but may be one of another kind
+                        changes[path] = orjson.dumps(sealed)
         return changes
 
     def _value(self, value: str, place: IdPlace) -> str | None:

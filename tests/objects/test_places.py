@@ -106,6 +106,13 @@ def test_a_text_without_the_names_has_no_ids():
         ),
         ({"after": "files/"}, "https://v.example/other", None),
         ({"after": "files/", "hosts": ["v.example"]}, "https://w.example/files/abc", None),
+        ({"after": "files/", "hosts": ["v.example"]}, "files/abc", ("files/", "abc", "")),
+        ({"after": "files/", "hosts": ["v.example"]}, "//[/files/a", ("//[/files/", "a", "")),
+        (
+            {"after": "files/", "hosts": ["v.example"]},
+            "https://V.example.:443/%66iles/a%62c",
+            ("https://V.example.:443/files/", "abc", ""),
+        ),
         (
             {"after": "files/", "hosts": ["v.example"]},
             "https://V.example/files/abc",

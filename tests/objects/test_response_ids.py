@@ -150,6 +150,19 @@ def test_one_text_is_sealed_as_each_kind_that_it_has():
     assert body(places, {"a": "id-1", "b": "id-1"}) == expected
 
 
+def test_kinds_at_one_place_are_told_by_how_their_ids_start():
+    places = {
+        "file": {"at": "body#/id", "starts": "file_"},
+        "batch": {"at": "body#/id", "starts": "batch_"},
+    }
+    for text, expected in (
+        ("file_1", sealed("file_1")),
+        ("batch_1", sealed("batch_1", "batch")),
+        ("other_1", "other_1"),
+    ):
+        assert body(places, {"id": text}) == {"id": expected}
+
+
 def test_errors_have_the_callers_ids():
     names = [(b"file-12", b"file-mwB"), (b"file-1", b"file-mwA")]
     assert with_names(b"No file-1, no file-12.", names) == b"No file-mwA, no file-mwB."
