@@ -10,7 +10,7 @@ import pytest
 from engine.translations import language, target_language
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
-from engine.translations.neutral.request import ToolChoice
+from engine.translations.neutral.request import Thinking, Tool, ToolChoice
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
 from tests.support.each import each
@@ -430,3 +430,59 @@ def test_a_caller_of_functions_is_answered_with_the_first_call(stream: bool) -> 
 def test_a_conversation_that_may_be_truncated_is_sent_whole() -> None:
     translated = exchange("responses", "messages", {"input": "Hi", "truncation": "auto"})
     assert translated.dropped == ["truncation"]
+
+
+SPELLINGS = [
+    ({"type": "auto"}, ToolChoice("auto")),
+    ({"type": "any"}, ToolChoice("any")),
+    ({"type": "none"}, ToolChoice("none")),
+    ({"type": "tool", "name": "f"}, ToolChoice("any", ("f",))),
+    ({"type": "function", "name": "f"}, ToolChoice("any", ("f",))),
+]
+
+
+@each(("choice", "expected"), SPELLINGS)
+def test_cursor_chooses_tools_in_the_words_of_other_formats(
+    choice: Json, expected: ToolChoice
+) -> None:
+    tools = [
+        {"type": "function", "name": "f", "description": "Finds", "parameters": OBJECT},
+        {"name": "g", "description": "Gets", "input_schema": OBJECT},
+    ]
+    body = json.dumps({"messages": [ASKED], "tools": tools, "tool_choice": choice}).encode()
+    request = language("chat_completions").read_request(body, RequestLine())
+    declared = [
+        (t.name, t.description, bytes(t.schema or b""))
+        for t in request.tools
+        if isinstance(t, Tool)
+    ]
+    schema = json.dumps(OBJECT).encode()
+    assert declared == [("f", "Finds", schema), ("g", "Gets", schema)]
+    assert (request.tool_choice, request.unread) == (expected, [])
+
+
+@each("thinks", [True, False])
+def test_the_switch_of_a_chat_template_is_one_to_think(thinks: bool) -> None:
+    members = {"chat_template_kwargs": {"enable_thinking": thinks}}
+    body = json.dumps({"messages": [ASKED], **members}).encode()
+    request = language("chat_completions").read_request(body, RequestLine())
+    assert request.thinking == Thinking(off=not thinks, adaptive=thinks)
+    assert request.place_of("thinking") == "chat_template_kwargs.enable_thinking"
+    members["chat_template_kwargs"]["other"] = True
+    with pytest.raises(GatewayError, match=r"chat_template_kwargs\.other"):
+        exchange("chat_completions", "messages", {"messages": [ASKED], **members})
+
+
+@each("members", [{"repetition_penalty": 1.0}, {"min_p": 0}, {"repetition_penalty": None}])
+def test_what_changes_no_answer_is_no_loss(members: Json) -> None:
+    request = {"messages": [ASKED], **members}
+    assert exchange("chat_completions", "messages", request).dropped == []
+
+
+@pytest.mark.parametrize("target", ["messages", "generate_content", "converse"])
+def test_a_session_outlives_arguments_that_are_no_json(target: str) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": '}}
+    turns = [ASKED, {"role": "assistant", "tool_calls": [call]}]
+    turns.append({"role": "tool", "tool_call_id": "c1", "content": "no JSON"})
+    body = json.dumps(sent("chat_completions", target, {"messages": turns}))
+    assert json.dumps({"arguments": '{"a": '}) in body

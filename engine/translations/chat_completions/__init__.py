@@ -33,7 +33,8 @@ LANGUAGE = Language(
             *("metadata", "user", "safety_identifier", "service_tier", "messages.name"),
             *("verbosity", "prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
             *("web_search_options.search_context_size", "messages.thinking_blocks"),
-            *("cache_control", "usage", "include_reasoning"),  # vendors have added them
+            *("cache_control", "usage", "include_reasoning", "transforms", "route", "session_id"),
+            *("litellm_*", "messages.content.image_url.format"),  # vendors have added them
             *("*.provider_specific_fields", "*.provider_specific_fields.*", "*.extra_content"),
         )
     ),

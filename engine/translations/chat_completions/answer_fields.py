@@ -134,7 +134,7 @@ _JSON_TEXTS = ("arguments",)
 _PARTS = ("content",)
 
 CHUNK = Shape(Chunk, _OPTIONAL, _JSON_TEXTS, _PARTS)
-COMPLETION = Shape(Completion, _OPTIONAL, _JSON_TEXTS, _PARTS)
+COMPLETION = Shape(Completion, _OPTIONAL, (*_JSON_TEXTS, *_PARTS), _PARTS)  # Cloudflare
 HEAD = Shape(Head, _OPTIONAL, _JSON_TEXTS)
 MESSAGE = Shape(Message, _OPTIONAL, _JSON_TEXTS, _PARTS)
 TEXT = Shape(str, _OPTIONAL, _JSON_TEXTS)

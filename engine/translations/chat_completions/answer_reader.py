@@ -17,9 +17,6 @@ from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
 _read_chunk = fields.CHUNK.read
 _NO_USAGE = (b"", b"null", b"{}")
-_NO_MESSAGE = (b"", b"null")
-_WITHOUT_CONTENT = ("length", "filter")
-"""Why a choice may end that has no message: Azure's filter leaves it out."""
 
 
 def read_answer(body: bytes) -> Iterable[events.Event]:
@@ -39,7 +36,7 @@ class Reader:
     A stream is complete when each choice has a finish reason: the end marker may be missing, but
     proves nothing, since some servers write it after a failure. Chunks after it are passed over.
     Some servers give no reason: they are complete with the end marker behind a chunk with usage, or
-    behind a reason that is an empty text.
+    behind a reason that is an empty text, or without content behind the end of another choice.
     """
 
     _started = _ended = False
@@ -78,13 +75,15 @@ class Reader:
         yield events.End(finishes=finishes)
 
     def _seems_complete(self) -> bool:
-        """Whether the last chunk has usage, or an empty reason and no content."""
+        """Whether the last chunk has usage, or no content behind an end or an empty reason."""
         if self._last is None or bytes(self._last.usage) not in _NO_USAGE:
             return self._last is not None
         choices = self._last.choices or ()
         deltas = (each.delta for each in choices if each.delta is not None)
-        says_nothing = not any(delta.content or delta.tool_calls for delta in deltas)
-        return says_nothing and all(each.finish_reason == "" for each in choices)
+        if any(delta.content or delta.tool_calls for delta in deltas):
+            return False
+        others_end = any(each.finish is not None for each in self._choices.values())  # LiteLLM
+        return others_end or all(each.finish_reason == "" for each in choices)
 
     def read_chunk(
         self, chunk: fields.Chunk | fields.Completion, data: bytes
@@ -139,12 +138,12 @@ class Reader:
 
 
 def _lacks_message(choice: fields.Choice) -> bool:
-    """Whether a choice of an answer in one piece says nothing, and no reason why."""
+    """Whether a choice of an answer in one piece says nothing, and no reason why (Azure's filter)."""
     if choice.delta is not None or choice.error:
         return False
-    if not {bytes(choice.message), bytes(choice.text)} <= {*_NO_MESSAGE}:
+    if not {bytes(choice.message), bytes(choice.text)} <= {b"", b"null"}:
         return False
-    return fields.why_stopped(choice.finish_reason or "") not in _WITHOUT_CONTENT
+    return fields.why_stopped(choice.finish_reason or "") not in ("length", "filter")
 
 
 def _read_other_form(

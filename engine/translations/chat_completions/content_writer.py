@@ -16,7 +16,6 @@ from engine.translations.vendors.openai_content import is_sendable, why_not, wri
 from engine.values.trees import Json
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
-_MEDIA_OF_RESULT = "(The tool returned this beside its text.)"
 
 
 class MessageWriter:
@@ -53,7 +52,7 @@ class MessageWriter:
         others: list[neutral.Block] = []
         for block in results:
             if media := [each for each in block.content if isinstance(each, neutral.Media)]:
-                others += [neutral.Text(text=_MEDIA_OF_RESULT), *media]
+                others += [neutral.Text(text="(The tool returned this beside its text.)"), *media]
         others += [block for block in message.blocks if not isinstance(block, neutral.ToolResult)]
         if content := self._content(others, message.role):
             messages.append({"role": message.role, "content": content})

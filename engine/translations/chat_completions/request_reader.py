@@ -38,8 +38,13 @@ _PLACES = {
     "strict": "response_format.json_schema.strict",
     "candidates": "n",
 }
-_HARMLESS = {"store": (b"false",), "logit_bias": (b"{}",), "modalities": (b'["text"]',)}
-_AUDIO = b'"audio"'
+_HARMLESS = {
+    "store": (b"false",),
+    "logit_bias": (b"{}",),
+    "modalities": (b'["text"]',),
+    "repetition_penalty": (b"1", b"1.0"),
+    "min_p": (b"0", b"0.0"),
+}
 _SWITCHES = ("enabled", "disabled", "adaptive", "auto")
 
 _REQUEST = ObjectReader(shapes.RequestObject)
@@ -53,7 +58,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         _read_message(each, f"messages[{index}]", unread)
         for index, each in enumerate(members.messages or ())
     ]
-    missing = list(_spoken_turns(members, messages)) if _AUDIO in body else []
+    missing = list(_spoken_turns(members, messages)) if b'"audio"' in body else []
     system, messages = _hoisted(members, messages)
     request = ChatRequest(
         language=NAME,
@@ -194,8 +199,14 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
 
 def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
     """How much the model is to think, also in members that vendors have added: `reasoning`
-    (OpenRouter), `thinking` (DeepSeek, Z.ai, LiteLLM) and `enable_thinking` (Qwen)."""
+    (OpenRouter), `thinking` (DeepSeek, Z.ai, LiteLLM) and `enable_thinking` (Qwen), also in
+    `chat_template_kwargs` (vLLM)."""
     effort, place = members.reasoning_effort, "reasoning_effort"
+    thinks, switch = members.enable_thinking, "enable_thinking"
+    if present(members.chat_template_kwargs) is not None:
+        options = Members(members.chat_template_kwargs, "chat_template_kwargs", request.unread)
+        thinks, switch = options.boolean(switch), options.place_of(switch)
+        options.rest()
     if effort is not None:
         request.thinking = Thinking(effort=effort, off=effort == "none")
     elif present(members.reasoning) is not None:
@@ -204,8 +215,8 @@ def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
     elif present(members.thinking) is not None:
         place = "thinking"
         request.thinking = _read_switch(Members(members.thinking, place, request.unread))
-    elif members.enable_thinking is not None:
-        thinks, place = members.enable_thinking, "enable_thinking"
+    elif thinks is not None:
+        place = switch
         request.thinking = Thinking(off=not thinks, adaptive=thinks)
     request.places["thinking"] = place
 

@@ -132,7 +132,17 @@ class FunctionObject(JsonObject):
 
 
 class ToolObject(JsonObject, tag="function"):
+    """A function. Cursor writes its members into the tool, in the words of other formats, too."""
+
     function: FunctionObject
+
+    @classmethod
+    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
+        if "function" in members or "name" not in members:
+            return members
+        own = {"parameters" if name == "input_schema" else name: members[name] for name in members}
+        own.pop("type", None)
+        return {"function": Raw(encode(own))}
 
 
 AnyMessage = (
@@ -182,6 +192,9 @@ class RequestObject(JsonObject):
     reasoning: Raw = Raw()
     thinking: Raw = Raw()
     enable_thinking: bool | None = None
+    chat_template_kwargs: Raw = Raw()
+    repetition_penalty: Raw = Raw()
+    min_p: Raw = Raw()
     store: Raw = Raw()
     logit_bias: Raw = Raw()
     modalities: Raw = Raw()

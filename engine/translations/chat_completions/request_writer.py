@@ -17,8 +17,6 @@ from engine.translations.vendors import openai_models
 from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.values.trees import Json
 
-_RESPONSES = "responses"
-
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     names = ToolNames()
@@ -38,7 +36,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         if request.ask_usage:
             body["stream_options"] = {"include_usage": True}
     if openai_models.is_vendors_own(model):  # others refuse the unknown
-        body |= openai_fields.write_shared(request, _RESPONSES, losses)
+        body |= openai_fields.write_shared(request, "responses", losses)
     return TargetRequest(
         encode_chat(body, request), "/chat/completions", tool_names=names.originals
     )

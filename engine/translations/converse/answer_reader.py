@@ -24,7 +24,6 @@ from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader, Part
 
-_VENDORS = "server_tool_use"
 _OMISSIBLE = ("toolResult", "cachePoint")
 _BLOCK = msgspec.json.Decoder(dict[str, Raw] | None)
 
@@ -59,7 +58,7 @@ class BlockReader(Part):
             return
         self._image = start.image
         call = start.tool_use
-        self._is_vendors = call is not None and call.type == _VENDORS
+        self._is_vendors = call is not None and call.type == "server_tool_use"
         if call is not None and not self._is_vendors:
             if not call.name:
                 raise WrongType("toolUse.name", "a string that is not empty")

@@ -10,7 +10,7 @@ from typing import Any
 from engine.translations.converse.answer_fields import NAME, write_reasoning
 from engine.translations.converse.models import Model
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
+from engine.translations.neutral.calls import ToolNames, call_id, sent_arguments
 from engine.translations.neutral.limits import Losses
 from engine.values.trees import Json
 
@@ -176,7 +176,7 @@ class ContentWriter:
         call = {
             "toolUseId": call_id(block.id),
             "name": self._names.legal(block.name),
-            "input": arguments_object(block),
+            "input": sent_arguments(block),
         }
         return {"toolUse": call}
 

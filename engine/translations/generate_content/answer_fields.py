@@ -10,12 +10,11 @@ import re
 
 import msgspec
 from msgspec import Raw, Struct
-from msgspec.json import Decoder
 
 from engine.translations.generate_content.part_fields import Fields
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.json_members import NULL, Members
+from engine.translations.neutral.json_members import ITEMS, NULL, Members
 from engine.translations.neutral.refusals import AnswerErrors, error_members, error_of
 from engine.values.trees import Json
 from engine.values.usage import Usage
@@ -75,7 +74,6 @@ _OPTIONAL = (
 ANSWER = Shape(Answer, _OPTIONAL, parts=("parts",))
 HEAD = Shape(Head, _OPTIONAL)
 
-_ITEMS = Decoder(list[Raw])
 _INSIDE = ("candidates", "content", "parts", "functionCall", "promptFeedback")
 _SHAPES = (Call, Part, Candidate, Feedback, Answer, Head)
 _SNAKE_NAMES = [
@@ -98,7 +96,7 @@ def documented(text: bytes) -> bytes:
 def _documented(raw: Raw) -> object:
     begin = bytes(memoryview(raw)[:1])
     if begin == b"[":
-        return [_documented(item) for item in _ITEMS.decode(raw)]
+        return [_documented(item) for item in ITEMS.decode(raw)]
     if begin != b"{":
         return raw
     members = Fields(raw).copy()

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-import msgspec
-from msgspec import Raw
-
 from engine.translations.generate_content import answer_fields as fields
 from engine.translations.generate_content.candidate_reader import CandidateReader
 from engine.translations.neutral import events
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.json_members import decode
+from engine.translations.neutral.json_members import ITEMS, decode
 from engine.translations.neutral.refusals import is_error
 from engine.values.event_json import json_or_none
 
 _read_event = fields.ANSWER.read
-_ITEMS = msgspec.json.Decoder(list[Raw])
 _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
 
@@ -76,7 +72,7 @@ class Reader:
         yield events.End(finishes=finishes)
 
     def _read_items(self, data: bytes) -> Iterator[events.Event]:
-        for item in decode(_ITEMS, data, "the answer", "an object"):
+        for item in decode(ITEMS, data, "the answer", "an object"):
             if bytes(item)[:1] == b"{":
                 yield from self.read(bytes(item))
 

@@ -8,7 +8,7 @@ from msgspec import Raw
 from engine.translations.generate_content import part_fields
 from engine.translations.generate_content.models import Model
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.calls import ToolNames, arguments_object
+from engine.translations.neutral.calls import ToolNames, sent_arguments
 from engine.translations.neutral.json_members import value_of
 from engine.translations.neutral.limits import Losses
 from engine.values.trees import Json
@@ -134,7 +134,7 @@ class ContentWriter:
         self._count += 1
         self._calls[block.id] = (self._count, name)
         call: Json = {"id": block.id} if self._model.generation_3 else {}
-        call["name"], call["args"] = name, arguments_object(block)
+        call["name"], call["args"] = name, sent_arguments(block)
         return call
 
     def _media(self, block: neutral.Media) -> Json | None:

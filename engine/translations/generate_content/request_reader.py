@@ -48,8 +48,6 @@ _PLACES = {
     "thinking": f"{_PLACE}.thinkingConfig",
 }
 
-_TEXT_ALONE = b'["TEXT"]'
-
 
 def read_config(config: shapes.ConfigObject, request: ChatRequest) -> None:
     _read_sampling(config, request)
@@ -57,7 +55,7 @@ def read_config(config: shapes.ConfigObject, request: ChatRequest) -> None:
     if config.thinking_config is not None:
         _read_thinking(config.thinking_config, request)
     modalities = present(config.response_modalities)
-    if modalities is not None and bytes(modalities).upper().replace(b" ", b"") != _TEXT_ALONE:
+    if modalities is not None and bytes(modalities).upper().replace(b" ", b"") != b'["TEXT"]':
         request.unread.append(f"{_PLACE}.responseModalities")
 
 
@@ -99,7 +97,6 @@ def _read_thinking(config: shapes.ThinkingConfig, request: ChatRequest) -> None:
     )
 
 
-_NO_FILTER = ("BLOCK_NONE", "OFF")
 _SEARCH = "googleSearch"
 _CACHE = "cachedContent"
 _REQUEST = ObjectReader(shapes.RequestObject)
@@ -211,5 +208,5 @@ def _read_filters(raw: Raw, request: ChatRequest) -> None:
     if present(raw) is None:
         return
     settings = Fields({name: raw}).objects(name)
-    if any(setting.text("threshold") not in _NO_FILTER for setting in settings):
+    if any(setting.text("threshold") not in ("BLOCK_NONE", "OFF") for setting in settings):
         request.unread.append(name)

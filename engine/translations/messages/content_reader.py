@@ -21,7 +21,6 @@ from engine.translations.neutral.request_json import UnknownObject, content_read
 from engine.values.json_edit import JsonPath
 from engine.values.trees import Json
 
-_EMPTY_OBJECT = b"{}"
 _SEARCHES = ("server_tool_use", "web_search_tool_result")
 _CITATIONS = msgspec.json.Decoder(list[CitationShape] | None)
 
@@ -116,7 +115,7 @@ def read_arguments(raw: Raw, place: str) -> str:
     text = bytes(raw)
     if text[:1] != b"{":
         raise WrongType(place, "an object")
-    return "" if text == _EMPTY_OBJECT else text.decode()
+    return "" if text == b"{}" else text.decode()
 
 
 def _read_result(block: shapes.ResultBlock, place: str, unread: list[str]) -> neutral.Block:

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 from engine.translations.messages.answer_fields import NAME, write_reasoning
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.calls import ToolNames, arguments_object, call_id
+from engine.translations.neutral.calls import ToolNames, call_id, sent_arguments
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
 from engine.values.trees import Json
@@ -99,7 +99,7 @@ class ContentWriter:
             "type": "tool_use",
             "id": call_id(block.id),
             "name": self._names.legal(block.name),
-            "input": arguments_object(block),
+            "input": sent_arguments(block),
         }
 
     def _result(self, block: neutral.ToolResult) -> Json:

@@ -30,16 +30,12 @@ from engine.translations.neutral.request_json import ObjectReader, kind_of, pres
 
 _ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 _MODES: dict[str, Literal["auto", "any", "none"]] = {"auto": "auto", "any": "any", "none": "none"}
-_WEB_SEARCH = "web_search_"
 _THREAD = "thread"
 _PLACES = {
     "stop": "stop_sequences",
     "parallel_calls": "tool_choice.disable_parallel_tool_use",
 }
 _HARMLESS = {"type": Raw(b'"custom"'), "allowed_callers": Raw(b'["direct"]')}
-_REFERENCE = "tool_reference"
-_SEARCH = "tool_search_tool"
-_TRUE = Raw(b"true")
 _REQUEST = ObjectReader(RequestObject)
 _TOOL = ObjectReader(ToolObject)
 
@@ -144,13 +140,13 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
         place=place,
         schema_member="input_schema",
         cache=neutral.read_cache_mark(tool.extra),
-        deferred=tool.defer_loading == _TRUE,
+        deferred=tool.defer_loading == Raw(b"true"),
     )
 
 
 def _built_in(name: str, raw: Raw, place: str, unread: list[str]) -> BuiltInTool:
     """A tool that the vendor runs, or that the caller runs and the vendor knows."""
-    if not name.startswith(_WEB_SEARCH):
+    if not name.startswith("web_search_"):
         functions = stands_for(name, raw, place, unread)
         return BuiltInTool(name=name, raw=raw, functions=functions, place=place)
     members = Members(raw, place, unread)
@@ -171,14 +167,16 @@ def _read_deferred(request: ChatRequest) -> None:
     names += [block.name for block in blocks if isinstance(block, neutral.ToolCall)]
     for block in blocks:
         for part in block.content if isinstance(block, neutral.ToolResult) else ():
-            if isinstance(part, neutral.Foreign) and part.kind == _REFERENCE:
+            if isinstance(part, neutral.Foreign) and part.kind == "tool_reference":
                 name = Members(part.raw, part.place).text("tool_name") or ""
                 if name in functions:
                     text = f"The tool {name} can be called now."
                     part.substitute = neutral.Text(text=text, place=part.place)
                     names.append(name)
     request.loaded_tools = [functions[name] for name in dict.fromkeys(names) if name in functions]
-    if not any(isinstance(o, BuiltInTool) and o.name.startswith(_SEARCH) for o in request.tools):
+    if not any(
+        isinstance(o, BuiltInTool) and o.name.startswith("tool_search_tool") for o in request.tools
+    ):
         request.deferred_tools = frozenset(
             name for name, tool in functions.items() if tool.deferred
         )

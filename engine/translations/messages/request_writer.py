@@ -89,7 +89,6 @@ def _without_end_space(content: Any) -> object:
     return content
 
 
-_PATH = "/messages"
 _MAX_NAME = 128
 _THOUGHTS = ("thinking", "redacted_thinking")
 
@@ -107,7 +106,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     if marks > MAX_MARKS:
         limit_marks(body)
     return TargetRequest(
-        encode_chat(body, request), _PATH, tool_names=names.originals, answer_tool=answer_tool
+        encode_chat(body, request), "/messages", tool_names=names.originals, answer_tool=answer_tool
     )
 
 

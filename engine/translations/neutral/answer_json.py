@@ -19,6 +19,7 @@ from msgspec import Raw
 from msgspec.json import Decoder
 
 from engine.translations.neutral.json_members import (
+    ITEMS,
     NOT_OF_TYPE,
     NULL,
     PLACE,
@@ -33,7 +34,6 @@ _T = TypeVar("_T")
 _KINDS = re.compile(r"Expected `([^`]*)`")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _MEMBERS: Decoder[dict[str | int, Raw]] = Decoder(dict[str, Raw])
-_ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
 _MAX_NUMBER = 2**53
 MAX_READ = 50_000_000
 """Bytes that the amendments of one text may read anew, which is about a second."""
@@ -119,7 +119,7 @@ def _with_change(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], R
     if not steps:
         raise _CannotAmend
     step, *rest = steps
-    holder: Any = _ITEMS.decode(raw) if isinstance(step, int) else _MEMBERS.decode(raw)
+    holder: Any = ITEMS.decode(raw) if isinstance(step, int) else _MEMBERS.decode(raw)
     value = _with_change(holder[step], rest, change) if rest else change(holder[step])
     if value is None:
         del holder[step]
@@ -144,12 +144,12 @@ def _convert(raw: Raw, kinds: Sequence[str], *, is_json: bool) -> Raw | None:
         return Raw(b'"%b"' % bytes(raw))
     if is_blank(value):
         return Raw(b"0") if kind in ("int", "float") and type(value) is float else None
-    if kind == "str" and is_json and isinstance(value, dict):
-        return Raw(msgspec.json.encode(bytes(raw).decode()))
     if "array" in kinds and isinstance(value, dict) and (kind == "array" or "text" in value):
         return Raw(b"[%b]" % bytes(raw))
+    if kind == "str" and is_json and isinstance(value, dict):
+        return Raw(msgspec.json.encode(bytes(raw).decode()))
     if kind == "object" and isinstance(value, list) and len(value) == 1:
-        return _ITEMS.decode(raw)[0]
+        return ITEMS.decode(raw)[0]
     if kind in ("int", "float"):
         return Raw(msgspec.json.encode(_number(value, kind)))
     if kind == "bool" and str(value).lower() in ("true", "false", "1"):
@@ -171,7 +171,7 @@ def raw_at(text: bytes | Raw, *steps: str | int) -> Raw:
     """The JSON text of a value inside a text, by names and indexes; null where it is not there."""
     raw = Raw(text)
     for step in steps:
-        holder: Any = _ITEMS.decode(raw) if isinstance(step, int) else _MEMBERS.decode(raw)
+        holder: Any = ITEMS.decode(raw) if isinstance(step, int) else _MEMBERS.decode(raw)
         try:
             raw = holder[step]
         except LookupError:

@@ -126,6 +126,14 @@ def arguments_object(call: ToolCall) -> Raw:
     return Raw(call.arguments.strip().encode() or b"{}")
 
 
+def sent_arguments(call: ToolCall) -> Raw:
+    """The same for a turn that is sent back. A text that is no object, as models write it and
+    agents answer with an error, becomes the member `arguments` of one."""
+    if are_object(call.arguments):
+        return arguments_object(call)
+    return Raw(msgspec.json.encode({"arguments": call.arguments}))
+
+
 NO_ARGUMENTS = {"type": "object", "properties": {}}
 
 
@@ -135,9 +143,6 @@ def arguments_schema(tool: Tool) -> object:
         return NO_ARGUMENTS
     members = decode(OBJECT, tool.schema, tool.place, "a tool whose schema is an object")
     return tool.schema if "type" in members else {"type": "object", **members}
-
-
-_NAME = "json_tool_call"
 
 
 class AnswerTool:
@@ -199,7 +204,7 @@ class LimitedToolWriter(LimitedWriter[_Model]):
             return {}, None
         any_object = ", a JSON object with the members that were asked for"
         default = f"Gives the answer to the user{any_object if output.kind == 'json' else ''}."
-        name = _NAME
+        name = "json_tool_call"
         while name in names:
             name += "_"
         return {"name": name, "description": output.description or default}, output.schema

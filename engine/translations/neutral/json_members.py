@@ -22,7 +22,7 @@ from engine.values.trees import Json
 _T = TypeVar("_T")
 
 OBJECT: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
-_ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
+ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
 _TEXT: Decoder[str] = Decoder(str)
 _TEXTS: Decoder[list[str]] = Decoder(list[str])
 _INTEGER: Decoder[int] = Decoder(int)
@@ -62,7 +62,6 @@ _EXPECTED = {
     "array": "a list",
     "object": "an object",
 }
-_IN_BOUNDS = "a smaller number"
 
 
 class Members:
@@ -119,7 +118,7 @@ class Members:
 
     def items(self, name: str) -> list[Raw] | None:
         """A member that is a list, as the JSON texts of its items."""
-        return self._value(_ITEMS, name, "a list")
+        return self._value(ITEMS, name, "a list")
 
     def objects(self, name: str) -> Iterator[Members]:
         """The items of a member that is a list of objects."""
@@ -212,5 +211,5 @@ def wrong_type(message: str, place: str) -> WrongType:
     path, kind = PLACE.search(message), TYPE.match(message)
     inner = "" if path is None else path[1]
     dot = "." if place and inner and not inner.startswith("[") else ""
-    expected = _IN_BOUNDS if kind is None else _EXPECTED.get(kind[1], kind[1])
+    expected = "a smaller number" if kind is None else _EXPECTED.get(kind[1], kind[1])
     return WrongType(f"{place}{dot}{inner}" or WHOLE_TEXT, expected)

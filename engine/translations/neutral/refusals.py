@@ -37,7 +37,6 @@ most."""
 
 _OBJECT = re.compile(rb'\{\s*+["}]')
 _NEXT_TEXT = re.compile(rb'"\s*+,\s*+"')
-_SEND_LESS = "Send less of it."
 _MAX_NAMED = 5
 Details = Mapping[str, Any]
 _NO_DETAILS: Mapping[str, Details] = MappingProxyType({})
@@ -161,7 +160,7 @@ def _wrong_type(error: WrongType) -> GatewayError:
 def _too_large(error: TooLarge) -> GatewayError:
     place = visible_place(error.place)
     message = f"The request would have over {error.most} bytes for this model, which is four times "
-    message += f"its size and 1 MB, because of '{place}'. {error.detail or _SEND_LESS}"
+    message += f"its size and 1 MB, because of '{place}'. {error.detail or 'Send less of it.'}"
     return GatewayError(400, "request_too_complex", message, param=place)
 
 

@@ -18,13 +18,19 @@ from msgspec import Raw, Struct, inspect
 from msgspec.json import Decoder
 
 from engine.translations.neutral.content import Block, Extra, Foreign, Text, read_cache_mark
-from engine.translations.neutral.json_members import NOT_OF_TYPE, NULL, OBJECT, WrongType, decode
+from engine.translations.neutral.json_members import (
+    ITEMS,
+    NOT_OF_TYPE,
+    NULL,
+    OBJECT,
+    WrongType,
+    decode,
+)
 
 _Read = Callable[[Raw, str, list[str]], Any]
 """Reads the JSON text of a value at a place, and notes the places of unknown members in a list."""
 
 _TEXT: Decoder[str] = Decoder(str)
-_ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
 _BLANK = (NULL, Raw(b"[]"), Raw(b'""'))
 
 
@@ -206,7 +212,7 @@ def _list(item: inspect.Type) -> _Read:
     read_item = _reader(item)
 
     def read(raw: Raw, place: str, unread: list[str]) -> list[Any]:
-        items = decode(_ITEMS, raw, place, "a list")
+        items = decode(ITEMS, raw, place, "a list")
         return [read_item(item, f"{place}[{at}]", unread) for at, item in enumerate(items)]
 
     return read

@@ -31,12 +31,8 @@ _OMISSIBLE = (
 """Items of tools that the vendor runs (xAI's are `custom_tool_call`: no request that is translated
 declares such a tool), and such that repeat the request."""
 
-_SEARCH = "_search_call"
-_CALLERS = (
-    *("computer_call", "local_shell_call", "shell_call", "apply_patch_call", "tool_search_call"),
-    "mcp_approval_request",
-)
-"""Calls that the caller has to answer, of tools that only this language has."""
+_CALLERS = ("tool_search_call", "mcp_approval_request")
+"""Calls that the caller has to answer, of tools that only this language has, as are others."""
 
 
 def read_answer(body: bytes) -> Iterator[events.Event]:
@@ -78,7 +74,7 @@ def item_kind(raw: Raw, place: str) -> str:
 def _is_omissible(kind: str) -> bool:
     """Also searches of vendors (xAI's `x_search_call`) and the tools of OpenRouter's own
     (`openrouter:web_search`)."""
-    is_search = kind.endswith(_SEARCH) and kind not in _CALLERS
+    is_search = kind.endswith("_search_call") and kind not in _CALLERS
     return kind in _OMISSIBLE or is_search or ":" in kind
 
 

@@ -37,7 +37,6 @@ _INPUT = {
     "additionalProperties": False,
 }
 _TEXT_SCHEMA = Raw(msgspec.json.encode(_INPUT))
-_ANY_SCHEMA = Raw(b'{"type":"object"}')
 
 
 _FUNCTION_TOOL = ObjectReader(FunctionObject)
@@ -132,7 +131,7 @@ def _read_search(tool: Members, names: dict[str, CallerTool]) -> Tool:
     function = Tool(
         name=SEARCH,
         description=tool.text("description") or "",
-        schema=tool.raw("parameters") or _ANY_SCHEMA,
+        schema=tool.raw("parameters") or Raw(b'{"type":"object"}'),
         place=tool.place,
     )
     tool.rest()

@@ -12,10 +12,6 @@ from engine.translations.responses.answer_fields import NAME, signed_members, su
 from engine.translations.vendors.openai_content import is_sendable, why_not, write_url
 from engine.values.trees import Json
 
-_TEXT = {"type", "text"}
-
-_PARTS = (neutral.Text, neutral.Refusal, neutral.Media)
-
 
 class ItemWriter:
     def __init__(self, names: ToolNames, losses: Losses) -> None:
@@ -36,7 +32,7 @@ class ItemWriter:
         items: list[object] = []
         parts: list[object] = []
         for block in message.blocks:
-            if isinstance(block, _PARTS):
+            if isinstance(block, neutral.Text | neutral.Refusal | neutral.Media):
                 part = self._part(block, message.role)
                 if part is not None:
                     parts.append(part)
@@ -96,7 +92,7 @@ class ItemWriter:
         parts = [part for each in block.content if (part := self._part(each, "user")) is not None]
         if block.is_error:
             parts.insert(0, {"type": "input_text", "text": "Error: "})
-        texts = [part["text"] for part in parts if part.keys() == _TEXT]
+        texts = [part["text"] for part in parts if part.keys() == {"type", "text"}]
         return "".join(texts) if len(texts) == len(parts) else parts
 
     def _part(self, block: neutral.Block, role: str) -> Json | None:

@@ -16,7 +16,6 @@ from engine.values.trees import Json
 
 _MIN_LIMIT = 16
 _MAX_NAME = 128
-_CHAT = "chat_completions"
 _CANNOT = ("stop", "seed")
 
 
@@ -41,7 +40,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     body["store"] = False
     if include := _include(model, logprobs=logprobs):
         body["include"] = include
-    body |= openai_fields.write_shared(request, _CHAT, losses)
+    body |= openai_fields.write_shared(request, "chat_completions", losses)
     return TargetRequest(encode_chat(body, request), "/responses", tool_names=names.originals)
 
 

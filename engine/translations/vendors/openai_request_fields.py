@@ -34,7 +34,6 @@ SHARED_MEMBERS = (
 _SHARED, _SHARED_NAMES = Patterns(SHARED_MEMBERS), frozenset(SHARED_MEMBERS)
 
 PENALTIES = ("presence_penalty", "frequency_penalty")
-_ZEROS = (b"0", b"0.0")
 _MODES: dict[str, Literal["auto", "none", "any"]] = {
     "none": "none",
     "auto": "auto",
@@ -71,7 +70,10 @@ def read_tool_choice(
 
 def _read_choice(choice: Members, *, nested: bool) -> ToolChoice | None:
     """The choice of one tool, or among some; None if one of them is no function."""
-    if choice.peek("type") != b'"allowed_tools"':
+    kind = choice.peek("type").decode().strip('"')
+    if kind in _READ:  # as Anthropic's callers say it
+        return ToolChoice(_READ[kind])
+    if kind != "allowed_tools":
         name = _name_of(choice, nested=nested)
         return None if name is None else ToolChoice("any", (name,))
     allowed = choice.members("allowed_tools") if nested else choice
@@ -88,9 +90,9 @@ def _read_choice(choice: Members, *, nested: bool) -> ToolChoice | None:
 
 def _name_of(tool: Members, *, nested: bool) -> str | None:
     """The name of a function, or of a tool that one stands for; None for another tool."""
-    if (tool.text("type") or "function") not in ("function", "" if nested else "custom"):
+    if (tool.text("type") or "function") not in ("function", "tool" if nested else "custom"):
         return None
-    function = tool.members("function") if nested else tool
+    function = tool.members("function") if nested and "name" not in tool else tool
     name = None if function is None else function.text("name")
     if not name:
         raise tool.wrong("function.name" if nested else "name", "the name of a function")
@@ -259,7 +261,7 @@ def lose_logprobs(request: ChatRequest, losses: Losses) -> None:
 
 def lose_penalties(request: ChatRequest, losses: Losses) -> None:
     for name in PENALTIES if request.presence_penalty or request.frequency_penalty else ():
-        if (penalty := getattr(request, name)) is not None and bytes(penalty) not in _ZEROS:
+        if (penalty := getattr(request, name)) is not None and bytes(penalty) not in (b"0", b"0.0"):
             losses.add(request.place_of(name), "the model takes none")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from engine.translations.generate_content.part_fields import UNSIGNED
 from engine.translations.neutral.content import (
     Block,
@@ -18,7 +16,6 @@ from engine.translations.neutral.content import (
     Text,
     UploadedFile,
 )
-from engine.translations.neutral.json_members import WrongType
 from tests.support.each import each
 from tests.translations.generate_content.request_writing import (
     FLASH,
@@ -35,7 +32,6 @@ from tests.translations.generate_content.request_writing import (
     result,
     turn,
     user_parts,
-    write,
 )
 
 
@@ -153,10 +149,9 @@ def test_a_result_without_its_call_is_a_loss() -> None:
     assert losses == ["9"]
 
 
-def test_arguments_that_are_no_object_are_named() -> None:
-    with pytest.raises(WrongType) as excinfo:
-        write(PRO_3, [turn("assistant", call("1", "look", "[1]")), HI])
-    assert excinfo.value.place == "1"
+def test_arguments_that_are_no_object_are_in_one() -> None:
+    parts = model_parts(call("1", "look", "[1]"))
+    assert parts[0]["functionCall"]["args"] == {"arguments": "[1]"}
 
 
 @each(
