@@ -138,7 +138,7 @@ class Reader:
 
 
 def _lacks_message(choice: fields.Choice) -> bool:
-    """Whether a choice of an answer in one piece says nothing, and no reason why (Azure's filter)."""
+    """Whether a choice of an answer in one piece says nothing, and not why (Azure's filter)."""
     if choice.delta is not None or choice.error:
         return False
     if not {bytes(choice.message), bytes(choice.text)} <= {b"", b"null"}:
