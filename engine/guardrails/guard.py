@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import gevent
 
@@ -33,6 +34,9 @@ log = logging.getLogger("modelway")
 MAX_REPORTS = 32
 """Questions of a guard that only reports, at one time in a worker; more are dropped."""
 
+Replacements = Mapping[tuple[str, int], str]
+"""New texts of parts, by the pointer and offset of each."""
+
 FAILED, DROPPED = "failed", "dropped"
 
 
@@ -52,15 +56,27 @@ class Guard:
         texts: Mapping[str, str],
         window: Window | None = None,
     ) -> Mapping[str, str]:
-        """The texts, by their pointers, that replace some of `texts`. Raises GatewayError 403 for
-        what is blocked, and 503 for what could not be judged and must not pass."""
-        parts = list(_parts(texts, self.settings.chunk))
-        if not parts:
+        """The texts, by their pointers, that replace some of `texts`. Raises as `ask`."""
+        chunk = self.settings.chunk
+        return joined(texts, self.ask(exchange, stage, batches(texts, chunk), window), chunk)
+
+    def ask(
+        self,
+        exchange: Exchange,
+        stage: str,
+        questions: Iterable[Sequence[TextPart]],
+        window: Window | None = None,
+    ) -> Replacements:
+        """What replaces some parts of texts, in several questions. Raises GatewayError 403 for what
+        is blocked, and 503 for what could not be judged and must not pass."""
+        remaining = iter(questions)
+        if (first := next(remaining, None)) is None:
             return {}
+        remaining = chain([first], remaining)
         if self.settings.reports:
-            self._report(exchange, stage, parts, window)
+            self._report(exchange, stage, remaining, window)
             return {}
-        return _joined(texts, parts, self._replacements(exchange, stage, parts, window))
+        return self._replacements(exchange, stage, remaining, window)
 
     def fail(self, exchange: Exchange, stage: str, reason: str) -> None:
         """Decide on what cannot be judged. Raises GatewayError 503 unless it may pass."""
@@ -69,10 +85,14 @@ class Guard:
             raise unjudged_error(stage)
 
     def _replacements(
-        self, exchange: Exchange, stage: str, parts: Sequence[TextPart], window: Window | None
-    ) -> dict[tuple[str, int], str]:
+        self,
+        exchange: Exchange,
+        stage: str,
+        questions: Iterable[Sequence[TextPart]],
+        window: Window | None,
+    ) -> Replacements:
         changes: dict[tuple[str, int], str] = {}
-        for batch in _batches(parts, self.settings.chunk):
+        for batch in questions:
             try:
                 verdict = self._ask(exchange, stage, batch, window)
             except (GuardFailed, InvalidVerdict) as error:
@@ -98,7 +118,11 @@ class Guard:
         return Verdict(PASS) if answer is None else read_verdict(answer, parts)
 
     def _report(
-        self, exchange: Exchange, stage: str, parts: Sequence[TextPart], window: Window | None
+        self,
+        exchange: Exchange,
+        stage: str,
+        questions: Iterable[Sequence[TextPart]],
+        window: Window | None,
     ) -> None:
         """Ask in the background, and note the verdicts."""
         if self._reports >= MAX_REPORTS:
@@ -107,7 +131,7 @@ class Guard:
 
         def ask() -> None:
             try:
-                for batch in _batches(parts, self.settings.chunk):
+                for batch in questions:
                     verdict = self._ask(exchange, stage, batch, window)
                     self._note(exchange, stage, verdict.action, verdict.reason)
             except (GuardFailed, InvalidVerdict) as error:
@@ -142,11 +166,11 @@ def _parts(texts: Mapping[str, str], most: int) -> Iterator[TextPart]:
         yield TextPart(pointer, text[at:], at)
 
 
-def _batches(parts: Iterable[TextPart], most: int) -> Iterator[list[TextPart]]:
-    """Lists of parts with at most `most` characters together, or one part."""
+def batches(texts: Mapping[str, str], most: int) -> Iterator[list[TextPart]]:
+    """The texts in lists of parts with at most `most` characters together, or one part."""
     batch: list[TextPart] = []
     size = 0
-    for part in parts:
+    for part in _parts(texts, most):
         if batch and size + len(part.text) > most:
             yield batch
             batch, size = [], 0
@@ -156,14 +180,10 @@ def _batches(parts: Iterable[TextPart], most: int) -> Iterator[list[TextPart]]:
         yield batch
 
 
-def _joined(
-    texts: Mapping[str, str],
-    parts: Iterable[TextPart],
-    changes: Mapping[tuple[str, int], str],
-) -> dict[str, str]:
+def joined(texts: Mapping[str, str], changes: Replacements, most: int) -> dict[str, str]:
     """The whole texts in which a part was replaced."""
-    result = dict.fromkeys((pointer for pointer, _ in changes), "")
-    for part in parts:
-        if part.pointer in result:
-            result[part.pointer] += changes.get((part.pointer, part.offset), part.text)
+    pointers = {pointer for pointer, _ in changes}
+    result = dict.fromkeys(pointers, "")
+    for part in _parts({pointer: texts[pointer] for pointer in pointers}, most):
+        result[part.pointer] += changes.get((part.pointer, part.offset), part.text)
     return {pointer: text for pointer, text in result.items() if text != texts[pointer]}

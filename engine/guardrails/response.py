@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 
 import orjson
 from gevent import GreenletExit
@@ -14,25 +13,18 @@ from engine.dialects import Dialect
 from engine.dialects.interface.usage import OutputMembers
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interruption import interruption
-from engine.exchange.push_stream import Pipeline, PushStream
+from engine.exchange.push_stream import MAX_PIECE, Pipeline, PushStream
 from engine.exchange.record import Outcome
 from engine.guardrails.contract import Window
 from engine.guardrails.guard import Guard
 from engine.guardrails.held_events import HeldEvents
 from engine.guardrails.settings import RESPONSE
-from engine.guardrails.texts import answer_texts
+from engine.guardrails.whole_answer import WholeAnswer
 from engine.relay.response_headers import STALE_HEADERS
 from engine.relay.whole_body import has_whole_body
-from engine.values.content_coding import decode_body
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
-from engine.values.json_document import JsonDocument
-from engine.values.json_pointer import pointer
 from engine.values.media_types import essence, is_json
 
-MAX_ANSWER = 32_000_000
-"""Bytes of an answer in one piece that can be judged."""
-
-_TOO_LARGE = f"the answer has over {MAX_ANSWER} bytes"
 _EVENTS = "text/event-stream"
 _PARTIAL = 206
 _COMMENTS = re.compile(rb"(?::[^\n]*\n+)+")
@@ -54,7 +46,8 @@ def judge_response(guard: Guard, exchange: Exchange, response: Response) -> Resp
         guard.fail(exchange, RESPONSE, "a part of an answer cannot be judged")
         return response
     if media_type != _EVENTS and (is_json(kind) or media_type.startswith("text/")):
-        return _whole(guard, exchange, response, encoding)
+        WholeAnswer(guard, exchange, encoding, _output(exchange)).judge(response)
+        return response
     if media_type != _EVENTS:
         guard.fail(exchange, RESPONSE, f"'{media_type}' cannot be read")
         return response
@@ -77,80 +70,16 @@ def _output(exchange: Exchange) -> OutputMembers | None:
     return None if meter is None else meter.output
 
 
-def _whole(guard: Guard, exchange: Exchange, response: Response, encoding: str) -> Response:
-    """Judge an answer in one piece; one that is only reported is not held."""
-    if guard.settings.reports and not isinstance(response.body, bytes):
-        response.body = _observe(guard, exchange, response.body, encoding)
-        return response
-    if isinstance(response.body, bytes):
-        body = response.body
-    else:
-        pieces = iter(response.body)
-        body = _collect(pieces)
-        if len(body) > MAX_ANSWER:
-            guard.fail(exchange, RESPONSE, _TOO_LARGE)
-            response.body = chain([body], pieces)
-            return response
-    response.body = body
-    new_body = _judge_body(guard, exchange, body, encoding)
-    if new_body is not None:
-        response.headers = [pair for pair in response.headers if pair[0] not in STALE_HEADERS]
-        response.body = new_body
-    return response
-
-
-def _judge_body(guard: Guard, exchange: Exchange, body: bytes, encoding: str) -> bytes | None:
-    """An answer after the guard, None for no change."""
-    if len(body) > MAX_ANSWER:
-        guard.fail(exchange, RESPONSE, _TOO_LARGE)
-        return None
-    text = decode_body(encoding, body)
-    if text is None:
-        guard.fail(exchange, RESPONSE, f"its Content-Encoding '{encoding}' cannot be decoded")
-        return None
-    try:
-        document = JsonDocument.parse(text)
-    except orjson.JSONDecodeError:
-        document = JsonDocument(b"", None)
-    if document.text:
-        return _judge_json(guard, exchange, document)
-    plain = text.decode("utf-8", "replace")
-    changes = guard.judge(exchange, RESPONSE, {"": plain} if plain else {})
-    return changes[""].encode() if changes else None
-
-
-def _judge_json(guard: Guard, exchange: Exchange, document: JsonDocument) -> bytes | None:
-    texts = answer_texts(document.value, _output(exchange))
-    paths = {pointer(map(str, path)): path for path in texts}
-    by_pointer = {place: texts[path] for place, path in paths.items()}
-    changes = guard.judge(exchange, RESPONSE, by_pointer)
-    for place, new in changes.items():
-        document.replace(paths[place], orjson.dumps(new))
-    return document.text if changes else None
-
-
-def _collect(pieces: Iterator[bytes]) -> bytes:
-    """A body that arrives in pieces, up to MAX_ANSWER and the piece behind it."""
-    body = bytearray()
+def _whole_events(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces of a stream, of which each ends with an event: a long one comes in several."""
+    parts: list[bytes] = []
     for piece in pieces:
-        body += piece
-        if len(body) > MAX_ANSWER:
-            break
-    return bytes(body)
-
-
-def _observe(
-    guard: Guard, exchange: Exchange, pieces: Iterable[bytes], encoding: str
-) -> Iterator[bytes]:
-    """The pieces as they arrive; the whole is reported at its end."""
-    held = []
-    size = 0
-    for piece in pieces:
-        if size <= MAX_ANSWER:
-            held.append(piece)
-            size += len(piece)
-        yield piece
-    _judge_body(guard, exchange, b"".join(held), encoding)
+        parts.append(piece)
+        if len(piece) < MAX_PIECE or piece.endswith(b"\n\n"):
+            yield parts[0] if len(parts) == 1 else b"".join(parts)
+            parts = []
+    if parts:
+        yield b"".join(parts)
 
 
 class _Windows:
@@ -186,7 +115,7 @@ class _Windows:
         reports = self._guard.settings.reports
         broke_off: AbortConnection | None = None
         try:
-            for piece in pieces:
+            for piece in _whole_events(pieces):
                 events = self._feed(piece)
                 if piece if reports else events:
                     yield piece if reports else events

@@ -64,10 +64,17 @@ class HeldBody:
         """The text, None if its Content-Encoding cannot be decoded. As `take` otherwise."""
         return decode_body(self._encoding, self.take())
 
+    def decode_copy(self) -> bytes | None:
+        """As `decode`; the bytes are kept."""
+        if self._file is None:
+            return decode_body(self._encoding, bytes(self._buffer))
+        return decode_body(self._encoding, os.pread(self._file.fileno(), self.size, 0))
+
     def pieces(self) -> Iterator[bytes]:
-        """The bytes of a large body as they arrived, in pieces. They are not kept."""
+        """The bytes as they arrived, those of a large body in pieces. They are not kept."""
         file, self._file = self._file, None
-        assert file is not None
+        if file is None:
+            return iter([self.take()])
         file.seek(0)
         return file_pieces(file)
 

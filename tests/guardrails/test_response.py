@@ -10,8 +10,9 @@ import pytest
 from gevent import GreenletExit
 
 from engine.exchange.exchange import Response
+from engine.exchange.push_stream import Pipeline, PushStream
 from engine.exchange.record import Outcome
-from engine.guardrails import response as response_module
+from engine.guardrails import whole_answer
 from engine.guardrails.guard import Guard
 from engine.guardrails.response import judge_response
 from engine.guardrails.settings import GuardSettings
@@ -210,7 +211,7 @@ def endless(piece):
 
 
 def test_no_more_of_an_answer_is_collected_than_can_be_judged(monkeypatch):
-    monkeypatch.setattr(response_module, "MAX_ANSWER", 25)
+    monkeypatch.setattr(whole_answer, "MAX_ANSWER", 25)
     pieces, taken = endless(b"x" * 10)
     with pytest.raises(GatewayError) as raised:
         judged([], pieces)
@@ -218,11 +219,21 @@ def test_no_more_of_an_answer_is_collected_than_can_be_judged(monkeypatch):
 
 
 def test_a_large_answer_that_may_pass_is_whole(monkeypatch):
-    monkeypatch.setattr(response_module, "MAX_ANSWER", 25)
+    monkeypatch.setattr(whole_answer, "MAX_ANSWER", 25)
     pieces, taken = endless(b"x" * 10)
     passed, *_ = judged([], pieces, on_failure="pass")
     assert len(taken) == 3
     assert b"".join(passed.body) == b"x" * 1_000
+
+
+def test_a_long_event_that_comes_in_several_pieces_is_judged_as_one():
+    event = delta("long " * 100_000)
+    pieces = PushStream([event, delta("hi"), b"data: [DONE]\n\n"], Pipeline())
+    response, _, webhooks = judged([PASS] * 100, pieces, EVENTS)
+    sent = b"".join(response.body)
+    assert sent == event + delta("hi") + b"data: [DONE]\n\n"
+    texts = [part["text"] for each in webhooks.questions for part in json.loads(each)["texts"]]
+    assert "".join(texts).startswith("long " * 100_000)
 
 
 @pytest.mark.parametrize("comment", [b": thinking\n\n", b":\n: a\n\n"])
