@@ -18,6 +18,7 @@ import orjson
 from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import OutputMembers
 from engine.guardrails.texts import answer_texts
+from engine.values.events import split_events
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import JsonPath
 from engine.values.json_pointer import pointer
@@ -25,7 +26,6 @@ from engine.values.json_pointer import pointer
 MAX_HELD = 4_000_000
 """Bytes of events that are held: more are judged at once."""
 
-_EVENT = re.compile(rb".*?\n\n|.+", re.DOTALL)
 _DATA = re.compile(rb"^data:[ ]?([^\n]*)", re.MULTILINE)
 _INDEXES = ("index", "output_index", "content_index", "summary_index", "contentBlockIndex")
 
@@ -35,11 +35,12 @@ _Channel = tuple[object, ...]
 @dataclass(slots=True)
 class _Event:
     """An event: its bytes, its JSON, None for none, and its texts by their paths. `is_unread`: it
-    has data that is no JSON."""
+    has data that is no JSON; `is_new`: one of its texts was replaced."""
 
     raw: bytes
     document: JsonDocument | None = None
     is_unread: bool = False
+    is_new: bool = False
     texts: dict[JsonPath, str] = field(default_factory=dict)
 
     def set(self, path: JsonPath, text: str) -> None:
@@ -47,12 +48,13 @@ class _Event:
         assert self.document is not None
         self.document.replace(path, orjson.dumps(text))
         self.texts[path] = text
+        self.is_new = True
 
     def encoded(self) -> bytes:
         """The event as it is sent."""
-        lines = list(_DATA.finditer(self.raw))
-        if self.document is None or not lines:
+        if self.document is None or not self.is_new:
             return self.raw
+        lines = list(_DATA.finditer(self.raw))
         return self.raw[: lines[0].start(1)] + self.document.text + self.raw[lines[-1].end() :]
 
 
@@ -91,8 +93,8 @@ class HeldEvents:
     def add(self, data: bytes) -> bytes:
         """Hold whole events. Returns those that need not be held: before the first text."""
         textless = []
-        for match in _EVENT.finditer(data):
-            event = self._read(match[0])
+        for raw in split_events(data):
+            event = self._read(raw)
             if not (self._events or event.texts or event.is_unread):
                 textless.append(event.raw)
                 continue

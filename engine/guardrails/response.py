@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+import gevent
 import orjson
 from gevent import GreenletExit
 
@@ -23,6 +24,7 @@ from engine.guardrails.whole_answer import WholeAnswer
 from engine.relay.response_headers import STALE_HEADERS
 from engine.relay.whole_body import has_whole_body
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from engine.values.events import LONG_EVENT
 from engine.values.media_types import essence, is_json
 
 _EVENTS = "text/event-stream"
@@ -130,8 +132,13 @@ class _Windows:
     def _feed(self, piece: bytes) -> bytes:
         if piece == self._heartbeat or _COMMENTS.fullmatch(piece) is not None:
             return piece  # it says nothing, and shows that the connection lives
+        is_long = len(piece) > LONG_EVENT
+        if is_long:
+            gevent.sleep(0)  # to join it and to parse it takes milliseconds each
         textless = self._held.add(piece)
         held = self._held
+        if is_long:
+            gevent.sleep(0)
         if held.characters >= self._guard.settings.window or held.is_full or held.is_unread:
             return textless + self._judge_window(last=False)
         return textless
