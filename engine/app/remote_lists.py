@@ -17,6 +17,7 @@ from cachetools import LRUCache
 from gevent.lock import BoundedSemaphore
 
 from engine.app.remote_server import RemoteServer
+from engine.process.loop_turn import paced
 from engine.telemetry.metrics import messages
 from engine.tools.remote.listing import Listing, listing_of, pinned_listing
 from engine.tools.remote.replies import RemoteError
@@ -81,7 +82,7 @@ class RemoteLists:
         upstream = self.server.upstream
         try:
             with gevent.Timeout(LIST_SECONDS):
-                entry.listing = listing_of(upstream, self.server.pages(environ))
+                entry.listing = listing_of(upstream, self.server.pages(environ), paced)
         except (RemoteError, GatewayError, AbortConnection, gevent.Timeout) as error:
             self.server.forget()
             self._counts["failed"] += 1

@@ -20,6 +20,7 @@ from engine.edge.lifecycle import RequestLifecycle
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Content, Exchange, Handler, Response
 from engine.exchange.record import McpMessage
+from engine.process.loop_turn import await_turn
 from engine.tools.invalid_arguments import InvalidArguments
 from engine.tools.models.model_tool import ModelTool
 from engine.tools.models.results import model_result
@@ -209,8 +210,13 @@ class ToolCalls:
                 raise
             error_result = text_result(f"The answer broke off: {error.strerror}", is_error=True)
             return self._server.reply(request, error_result)
+        if is_long := len(answer.body) > MAX_RESULT:
+            await_turn()  # to read it, and to write it again, takes milliseconds each
         if isinstance(tool, ModelTool) and answer.status < 400:
-            return self._server.reply(request, model_result(tool, answer))
+            result = model_result(tool, answer)
+            if is_long:
+                await_turn()
+            return self._server.reply(request, result)
         needs_structure = tool.output_schema is not None
         result = result_of(answer, tool.name, needs_structure=needs_structure)
         return self._server.reply(request, result)

@@ -7,13 +7,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from cachetools import LRUCache
+from gevent.lock import BoundedSemaphore
 
 from engine.app.remote_lists import RemoteLists
 from engine.config.mcp import McpServer, ToolServer
 from engine.plan.route import ToolUpstream
+from engine.process.loop_turn import paced
 from engine.tools.listed_tool import ListedTool
 from engine.tools.protocol.catalog import Catalog, MayUse
-from engine.tools.remote.listing import Listing, RemoteTool, remote_tools, unique
+from engine.tools.remote.listing import Listing, Pace, RemoteTool, remote_tools, unique
 
 _MAX_CATALOGS = 16
 """Catalogs that are kept: one for all callers, unless their headers are passed on."""
@@ -34,6 +36,7 @@ class ToolCatalogs:
         self._lists = [*lists]
         self.fixed = Catalog(tools, may_use, server.search_above)
         self._catalogs: LRUCache[Hashable, Catalog] = LRUCache(_MAX_CATALOGS)
+        self._turn = BoundedSemaphore()  # others wait for one that is being made
 
     @property
     def change(self) -> bool:
@@ -44,12 +47,15 @@ class ToolCatalogs:
         """The catalog for callers with these headers; asks the servers if it must."""
         listings = [lists.listing(environ) for _, lists in self._lists]
         key = tuple(listing.digest for listing in listings)
-        catalog = self._catalogs.get(key)
-        if catalog is None:
-            tools = [*self._tools, *self._remote(listings)]
-            tools.sort(key=lambda tool: tool.name)
-            catalog = Catalog(tools, self._may_use, self._server.search_above)
-            self._catalogs[key] = catalog
+        if (catalog := self._catalogs.get(key)) is not None:
+            return catalog
+        with self._turn:
+            catalog = self._catalogs.get(key)
+            if catalog is None:
+                tools = [*self._tools, *self._remote(listings)]
+                tools.sort(key=lambda tool: tool.name)
+                catalog = Catalog(tools, self._may_use, self._server.search_above)
+                self._catalogs[key] = catalog
         return catalog
 
     def _remote(self, listings: Sequence[Listing]) -> list[RemoteTool]:
@@ -57,17 +63,18 @@ class ToolCatalogs:
             (server, lists.server.upstream, listing)
             for (server, lists), listing in zip(self._lists, listings, strict=True)
         ]
-        return tools_of_servers(self._server, self._tools, entries)
+        return tools_of_servers(self._server, self._tools, entries, paced)
 
 
 def tools_of_servers(
     entry: McpServer,
     others: Iterable[ListedTool],
     listings: Iterable[tuple[ToolServer, ToolUpstream, Listing]],
+    pace: Pace = iter,
 ) -> list[RemoteTool]:
     """The tools that an entry of mcp takes of other servers, with names that none of its `others`
     has."""
     tools: list[RemoteTool] = []
     for server, upstream, listing in listings:
-        tools += remote_tools(listing, server, upstream, entry)
+        tools += remote_tools(listing, server, upstream, entry, pace)
     return unique(tools, [tool.name for tool in others], entry.name)

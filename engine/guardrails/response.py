@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-import gevent
 import orjson
 from gevent import GreenletExit
 
@@ -21,6 +20,7 @@ from engine.guardrails.guard import Guard
 from engine.guardrails.held_events import HeldEvents
 from engine.guardrails.settings import RESPONSE
 from engine.guardrails.whole_answer import WholeAnswer
+from engine.process.loop_turn import await_turn
 from engine.relay.response_headers import STALE_HEADERS
 from engine.relay.whole_body import has_whole_body
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
@@ -134,11 +134,11 @@ class _Windows:
             return piece  # it says nothing, and shows that the connection lives
         is_long = len(piece) > LONG_EVENT
         if is_long:
-            gevent.sleep(0)  # to join it and to parse it takes milliseconds each
+            await_turn()  # to join it and to parse it takes milliseconds each
         textless = self._held.add(piece)
         held = self._held
         if is_long:
-            gevent.sleep(0)
+            await_turn()
         if held.characters >= self._guard.settings.window or held.is_full or held.is_unread:
             return textless + self._judge_window(last=False)
         return textless

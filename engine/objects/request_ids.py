@@ -16,6 +16,7 @@ from engine.objects.id_opener import IdOpener
 from engine.objects.marks import Marker
 from engine.objects.pages import at
 from engine.objects.places import IdPlace, JsonName, find, names_in, value_at
+from engine.process.loop_turn import paced
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query, decode
 from engine.values.errors import GatewayError
@@ -156,7 +157,7 @@ class RequestIds:
         changes: dict[JsonPath, bytes | None] = {}
         found = 0
         for place in self._body:
-            for path in find(value, place.steps, self._json_name):
+            for path in paced(find(value, place.steps, self._json_name)):
                 found += 1
                 entry = value_at(value, path)
                 if not isinstance(entry, str):

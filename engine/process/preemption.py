@@ -16,6 +16,8 @@ from typing import Any
 
 import gevent
 
+from engine.process.loop_turn import await_turn
+
 INTERVAL = 0.005
 """Seconds of processor time for which a greenlet computes without a pause."""
 
@@ -71,7 +73,7 @@ class Preemption:
             return
         self._paused.add(greenlet)
         try:
-            gevent.sleep(0)
+            await_turn()
         finally:
             self._paused.discard(greenlet)
             self._resumed = time.thread_time()

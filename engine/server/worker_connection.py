@@ -8,9 +8,8 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-import gevent
-
 from engine.exchange.caller_connection import HeavyCalls, InternalCaller, TrySend
+from engine.process.loop_turn import await_turn
 from engine.server.caller_socket import CallerSocket, GeventSocket, linger
 from engine.server.http1.request import HeadReader, Limits, RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
@@ -93,7 +92,7 @@ class WorkerConnection:
         if body.complete:
             self._sock.buffered = body.excess
         if body.chunks - chunks > _CHUNKS_PER_TURN:
-            gevent.sleep(0)  # parsing them took a while: let other greenlets run
+            await_turn()  # parsing them took a while: let other greenlets run
         return piece
 
     def drain(self) -> bool:

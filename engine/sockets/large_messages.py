@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import gevent
 import orjson
 
+from engine.process.loop_turn import await_turn
 from engine.values.trees import Json
 
 WINDOW = 8192
@@ -69,7 +69,7 @@ def _spans(data: bytes) -> Iterator[tuple[int, int]]:
         if at >= limit:
             limit = min(at + WINDOW, size)
             if time.perf_counter() - since > _SECONDS:
-                gevent.sleep(0)
+                await_turn()
                 since = time.perf_counter()
         pattern, begin = (_REST_OF_TEXT if is_text else _UNTIL_BRACKET), at
         match = pattern.match(data, at, limit)

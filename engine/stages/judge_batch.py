@@ -10,7 +10,6 @@ from functools import partial
 from typing import Protocol
 from urllib.parse import quote
 
-import gevent
 import orjson
 
 from engine.dialects.interface.batches import BatchFormat
@@ -22,6 +21,7 @@ from engine.objects.batch_files import BatchFiles
 from engine.objects.batch_requests import BatchRequest, BatchWriter, VendorRequest
 from engine.objects.owners import owner_of
 from engine.objects.places import JsonName, find, value_at
+from engine.process.loop_turn import await_turn
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.values.errors import GatewayError
 from engine.values.json_edit import JsonPath
@@ -202,7 +202,7 @@ def _pauses() -> Callable[[], None]:
     def pause() -> None:
         nonlocal last
         if time.monotonic() - last > _TURN:
-            gevent.sleep(0)
+            await_turn()
             last = time.monotonic()
 
     return pause

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
-import gevent
 from gevent import GreenletExit
 
 from engine.dialects import Dialect
@@ -19,6 +18,7 @@ from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
 from engine.metering.estimate import expected_usage, with_characters
 from engine.metering.readers import Reader, reader, usage_in
+from engine.process.loop_turn import await_turn
 from engine.relay.sse import Cleaner
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.events import LONG_EVENT, count_events
@@ -232,7 +232,7 @@ def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: Reques
             record.events += data.count(b"\n\n")
         else:  # the server asks for it, in a greenlet (see `Blocked`)
             record.events += count_events(data)
-            gevent.sleep(0)
+            await_turn()
         feed(data)
         return data if hidden is None or data.find(key) < 0 else hidden.hide(data)
 

@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import gevent
-
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import (
     FAILED,
@@ -20,6 +18,7 @@ from engine.dialects.interface.error_forms import (
     event_document,
 )
 from engine.dialects.interface.streams import END_MARKER, Framing
+from engine.process.loop_turn import await_turn
 from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.client.failures import Silence
@@ -156,7 +155,7 @@ def _open_stream(
         arrived = events.feed(data) if data else events.finish()
         content.first += arrived
         if is_long := len(arrived) > LONG_EVENT:
-            gevent.sleep(0)  # each step over a long event takes milliseconds
+            await_turn()  # each step over a long event takes milliseconds
         for event in split_events(arrived) if is_long else arrived.split(b"\n\n"):
             if not event:
                 continue

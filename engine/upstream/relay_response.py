@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import gevent
 import orjson
 from gevent import GreenletExit
 
@@ -17,6 +16,7 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.interruption import interruption
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
+from engine.process.loop_turn import await_turn
 from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.attempt_result import AttemptResult
@@ -205,12 +205,12 @@ class _EventStream:
         a greenlet: the event loop turns between the steps over them, which take milliseconds."""
         is_long = len(events) > LONG_EVENT
         if is_long:
-            gevent.sleep(0)
+            await_turn()
         events = self._judge.check(events)
         if not self._is_translated and not are_comments(events):
             self._keep(events[-MAX_EVENT_END:])
         if is_long:
-            gevent.sleep(0)
+            await_turn()
         return events
 
     def _following_events(self) -> Iterator[bytes]:

@@ -19,7 +19,7 @@ _MAX_EVENT = 1_000_000
 def socket_total(message: bytes | bytearray) -> Usage | None:
     """The usage of the whole session so far, as an event reports it: it replaces that of earlier
     events."""
-    if _TOTAL.search(message) is None or len(message) > _MAX_EVENT:
+    if len(message) > _MAX_EVENT or _TOTAL.search(message) is None:
         return None
     try:
         event = orjson.loads(message)

@@ -28,7 +28,7 @@ def socket_error(error: GatewayError, request_id: str) -> bytes:
 
 def socket_usage(message: bytes | bytearray) -> Usage | None:
     """The usage that an event of a session reports: of a response, or of a transcription."""
-    if _USAGE_EVENT.search(message) is None or len(message) > _MAX_EVENT:
+    if len(message) > _MAX_EVENT or _USAGE_EVENT.search(message) is None:
         return None
     try:
         event = orjson.loads(message)

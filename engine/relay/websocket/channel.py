@@ -19,6 +19,7 @@ from websockets.extensions import Extension
 from websockets.frames import CLOSE, CTRL_OPCODES, PING, PONG, TEXT, Close, Frame, Opcode
 
 from engine.exchange.interfaces import Socket
+from engine.process.loop_turn import await_turn
 from engine.relay.websocket.frames import (
     FrameReader,
     FrameWriter,
@@ -96,7 +97,7 @@ class Channel:
                     if frame.opcode is CLOSE:
                         return
                     if number % _FRAMES_PER_TURN == 0:
-                        gevent.sleep(0)  # one read may hold thousands of small frames
+                        await_turn()  # one read may hold thousands of small frames
                 data = self._receive()
         except Violation:
             self._violated = True

@@ -19,6 +19,7 @@ import gevent
 from websockets.frames import CLOSE, PING, PONG, TEXT, Close, Frame
 
 from engine.exchange.record import Traffic
+from engine.process.loop_turn import await_turn
 from engine.relay.websocket import ending
 from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.ending import Ending
@@ -27,6 +28,7 @@ from engine.relay.websocket.liveness import Liveness
 from engine.relay.websocket.message_edits import EditedFrames, MessageEdits
 from engine.relay.websocket.traffic import ReadUsage, TrafficReader
 from engine.values.errors import GatewayError
+from engine.values.events import LONG_EVENT
 from engine.values.token_bucket import TokenBucket
 
 CHECK_INTERVAL = 0.5
@@ -155,10 +157,14 @@ class Session:
                 elif opcode is CLOSE:
                     self.end(ending.close_received(source.closed))
                 else:
+                    if is_long := len(frame.data) > LONG_EVENT:
+                        await_turn()  # to read, to send and to search it takes milliseconds each
                     if self._edited:
                         self._send_edited(frame, source, sink)
                     else:
                         sink.send(opcode, self._redacted(frame, source), frame.fin)
+                    if is_long:
+                        await_turn()
                     traffic.add(frame)
                     self._last_message = source.last_received
                 if sink.outbox.full:

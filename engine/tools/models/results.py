@@ -22,16 +22,19 @@ _IMAGE_TYPES = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
 def model_result(tool: ModelTool, answer: Answer) -> ToolResult:
     """The result of a call that was answered. What has another form than expected is shown as it
     is."""
-    as_it_is = result_of(answer, tool.name)
-    if as_it_is.is_error or not answer.complete or answer.broke_off:
-        return as_it_is
+    result = None
+    if answer.status < 400 and answer.complete and not answer.broke_off:
+        result = _of_kind(tool.name, _document(answer.body))
+    return result or result_of(answer, tool.name)
+
+
+def _document(body: bytes) -> Mapping[str, Any]:
+    """The JSON object of an answer; an empty one for any other."""
     try:
-        document = orjson.loads(answer.body)
+        document = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return as_it_is
-    if not isinstance(document, dict):
-        return as_it_is
-    return _of_kind(tool.name, document) or as_it_is
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def _of_kind(kind: str, document: Mapping[str, Any]) -> ToolResult | None:

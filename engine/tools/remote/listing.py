@@ -7,7 +7,7 @@ deep or none is held back, as is one that differs from its pin.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -38,6 +38,8 @@ _SCHEMAS_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "defin
 _VALUES = frozenset({"enum", "const", "default", "examples", "example"})
 
 Definition = Mapping[str, Any]
+Pace = Callable[[Iterable[Any]], Iterator[Any]]
+"""Yields the items of a list that takes long, so that others have their turn meanwhile."""
 
 
 class HeldTool(NamedTuple):
@@ -58,8 +60,10 @@ class Listing(Struct, frozen=True):
     """How long it may be kept, as the server says."""
 
 
-def listing_of(upstream: ToolUpstream, pages: Iterable[Mapping[str, Any]]) -> Listing:
-    """The listing of a server whose list has these pages."""
+def listing_of(
+    upstream: ToolUpstream, pages: Iterable[Mapping[str, Any]], pace: Pace = iter
+) -> Listing:
+    """The listing of a server whose list has these pages. `pace` yields items in turns."""
     tools: dict[str, Definition] = {}
     reasons: dict[str, str] = {}
     seconds, total = 0.0, 0
@@ -67,7 +71,7 @@ def listing_of(upstream: ToolUpstream, pages: Iterable[Mapping[str, Any]]) -> Li
         ttl = page.get("ttlMs")
         seconds = ttl / 1000 if type(ttl) is int and 0 < ttl < 10**9 else seconds
         entries = page.get("tools")
-        for entry in entries if isinstance(entries, list) else ():
+        for entry in pace(entries if isinstance(entries, list) else ()):
             name, reason = _judge(entry)
             total += 0 if reason else len(orjson.dumps(entry))
             if not name or name in tools:
@@ -81,7 +85,7 @@ def listing_of(upstream: ToolUpstream, pages: Iterable[Mapping[str, Any]]) -> Li
                 reasons[name] = reason
     definitions = [tools[name] for name in sorted(tools)]
     held_tools = [HeldTool(name, reasons[name]) for name in sorted(reasons)]
-    digest = "".join(map(digest_of, definitions)) + repr(held_tools)
+    digest = "".join(map(digest_of, pace(definitions))) + repr(held_tools)
     return Listing(definitions, held_tools, digest_of({"name": digest}), seconds)
 
 
@@ -158,13 +162,17 @@ class RemoteTool:
 
 
 def remote_tools(
-    listing: Listing, server: ToolServer, upstream: ToolUpstream, entry: McpServer
+    listing: Listing,
+    server: ToolServer,
+    upstream: ToolUpstream,
+    entry: McpServer,
+    pace: Pace = iter,
 ) -> list[RemoteTool]:
     """The tools of a listing that a server of ours, the `entry` of mcp, takes."""
     most = longest(entry.name)
     return [
         _tool(tool, server, upstream, most, outputs=entry.output_schemas)
-        for tool in listing.tools
+        for tool in pace(listing.tools)
         if server.takes(str(tool["name"]))
     ]
 
