@@ -35,6 +35,8 @@ _NAMES = {
     "null": "nothing",
 }
 
+_OF_A_CONFIG = "it begins with `version: 1`; `modelway init DIR` writes a complete one"
+
 
 def note_breaches(
     value: object, schema: Json, source: Source, at: Path, findings: Findings
@@ -153,7 +155,8 @@ def _note(
         findings.error(source, (*path, second), "MW104", message, hint, key=True)
     elif error.validator != "type" or "enum" not in error.schema:  # the enum has an error as well
         code = "MW103" if error.validator in ("type", "anyOf") else "MW104"
-        message, hint = _sentence(error, path), _hint(error, path, source)
+        message = _sentence(error, path)
+        hint = _hint(error, path, source) if path else _OF_A_CONFIG
         findings.error(source, path, code, message, hint)
 
 

@@ -19,6 +19,8 @@ from engine.spec.operation import Operation
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.spec import Specification, read
 
+_SUFFIXES = (".yaml", ".yml", ".json")
+
 
 def read_all(
     config: Config, findings: Findings, cache: FilePath | None = None
@@ -33,7 +35,10 @@ def read_all(
         if not is_file(file):
             at = (*spec.at, "document")
             message = f"there is no file '{spec.document}'"
-            findings.error(config.source, at, "MW106", message, _near_file(spec.document, file))
+            hint = _near_file(spec.document, file)
+            if file.is_dir():
+                message, hint = f"'{spec.document}' is a folder", _file_in(spec.document, file)
+            findings.error(config.source, at, "MW106", message, hint)
             continue
         display_name = str(FilePath(config.source.file).parent / spec.document)
         overlays = _overlays(spec, config, findings)
@@ -106,6 +111,12 @@ def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[File
             message = f"there is no file '{overlay}'"
             findings.error(config.source, at, "MW106", message, _near_file(overlay, file))
     return overlays
+
+
+def _file_in(path: str, folder: FilePath) -> str:
+    """The hint for a folder in place of a file in it."""
+    names = sorted(name for name in names_in(folder) if FilePath(name).suffix in _SUFFIXES)
+    return f"write {FilePath(path, names[0])}" if len(names) == 1 else "name a file in it"
 
 
 def _near_file(path: str, file: FilePath) -> str:

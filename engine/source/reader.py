@@ -194,7 +194,9 @@ def read_file(
     try:
         return read(read_text(path, "utf-8-sig"), file, expand, known_tags)
     except UnicodeDecodeError as error:
-        _note(document, 0, 0, "MW002", f"not UTF-8 text (byte {error.start})")
+        line = error.object.count(b"\n", 0, error.start) + 1
+        message = f"not UTF-8 text: byte 0x{error.object[error.start]:02x} in line {line}"
+        _note(document, 0, 0, "MW002", message, "save it as UTF-8 in your editor")
     except OSError as error:
         hint = if_missing if isinstance(error, FileNotFoundError) else "check the path"
         _note(document, 0, 0, "MW002", f"cannot be read: {error.strerror}", hint)

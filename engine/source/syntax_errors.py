@@ -99,7 +99,9 @@ def _hint(lines: list[str], line: int, column: int) -> str:
     char = content[column - 1 : column]
     before = content[: column - 1].rstrip()
     if before.endswith("*") or char == "*":
-        return 'put quotes around it: "*"'
+        name = re.match(r"\*([\w.-]*)", content[column - 1 :] if char == "*" else "*")
+        quoted = f'put quotes around it: "*{name[1] if name else ""}"'
+        return f"{quoted}, or define it before with '&{name[1]}'" if name and name[1] else quoted
     if content.startswith("---"):
         return "remove the line '---': a file holds one document"
     if char == "-" and before == "":

@@ -5,6 +5,7 @@ Only the most specific error is reported: in a union, the deepest error of the b
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import islice
@@ -224,14 +225,14 @@ def _sentence(error: Any, details: Json, subject: str) -> str:
         count = "more than one" if any(not branch for branch in details["context"]) else "none"
         return f"Invalid value for {subject}: it matches {count} of the schemas allowed here."
     if name == "enum":
-        options = [str(option) for option in details["options"]]
+        options = [_option(option) for option in details["options"]]
         text = error.instance if isinstance(error.instance, str | int) else ""
         suggestion = near(text, options[:_MAX_OPTIONS])
         hint = f" Did you mean '{suggestion}'?" if suggestion else ""
         expected = f"one of {', '.join(options[:20])}"
         return f"Invalid value for {subject}: expected {expected}, {actual}.{hint}"
     if name == "const":
-        return f"Invalid value for {subject}: expected {details['expected_value']!r}."
+        return f"Invalid value for {subject}: expected {_constant(details['expected_value'])}."
     if name == "not":
         return f"Invalid value for {subject}: this value is excluded, {actual}."
     expected = _EXPECTATIONS.get(name, f"it does not satisfy '{name}'").format(**details)
@@ -290,3 +291,11 @@ def _near_miss(error: Any, details: Json) -> str:
     if SequenceMatcher(None, missing, suggestion).ratio() * length < length - 4:
         return ""
     return f" Did you misspell it as '{suggestion}'?"
+
+
+def _option(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _constant(value: object) -> str:
+    return f"'{value}'" if isinstance(value, str) else _option(value)

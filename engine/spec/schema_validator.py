@@ -3,20 +3,17 @@
 A compiled schema takes twenty times the memory of its JSON. A config may have thousands of
 operations, of which most are hardly ever requested, and of which many have equal schemas. So a
 validator keeps the JSON of its schema, equal schemas share one validator, and only the
-`MAX_COMPILED` validators that were compiled last stay compiled.
+`MAX_COMPILED` validators that were compiled last stay compiled, of at most `MAX_COMPILED_SIZE`
+characters together.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
-import re
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import date
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -24,6 +21,7 @@ import jsonschema_rs
 
 from engine.source.problem import path_in
 from engine.spec.document.schema_keywords import SOURCE_PATTERN
+from engine.spec.formats import FORMATS
 from engine.spec.schema_cost import SchemaCost, may_be_expensive
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
@@ -41,14 +39,16 @@ TOO_EXPENSIVE = "validation_too_expensive"
 """The code of the refusal of a request whose validation would take too long."""
 
 MAX_COMPILED = 1_000
-"""Of all plans of this process, also former ones. Compiling a small schema again takes 50 us."""
+MAX_COMPILED_SIZE = 8_000_000
+"""Of all plans of this process, also former ones. Compiling a small schema again takes 50 us. Eight
+million characters take 200 MB: schemas of a query language, each with all of it, would take more
+than everything else together."""
 
 _ROOT = "x-modelway-root"
 """The place of the validator's own schema in its file, followed by `-` while the file has the same
 key: validators of equal schemas are equal."""
 
 _on_use: ContextVar[bool] = ContextVar("on_use", default=False)
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class SchemaPart(NamedTuple):
@@ -102,7 +102,7 @@ class SchemaValidator:
 
     __slots__ = (
         *("__weakref__", "_compiled", "_cost", "_is_30", "_is_proven", "_parts", "_text", "_uri"),
-        "is_expensive",
+        *("is_expensive", "size"),
     )
 
     def __init__(self, is_30: bool, uri: str, text: str, parts: tuple[SchemaPart, ...]) -> None:
@@ -114,6 +114,7 @@ class SchemaValidator:
         self._cost: SchemaCost | None = None
         self._is_proven = False
         self.is_expensive = False
+        self.size = len(text) + sum(len(part.text) for part in parts)
 
     def prove(self, *, known: bool = False, cheap: bool = False) -> None:
         """Compile the schema if it never was. Raises ValueError for a broken schema. One that is
@@ -124,7 +125,7 @@ class SchemaValidator:
         if not (known or cheap) and may_be_expensive(self._text, (p.text for p in self._parts)):
             self.is_expensive = self.cost.most > EXPENSIVE
             self._cost = self._cost if self.is_expensive else None
-        if not (known and (_on_use.get() or len(_compiled) >= MAX_COMPILED)):
+        if not (known and (_on_use.get() or _compiled.is_full(self.size))):
             self.compile()
 
     @property
@@ -152,9 +153,7 @@ class SchemaValidator:
         compiled = self.build()
         bounded = _BoundedValidator(compiled, self.cost) if self.is_expensive else compiled
         self._compiled, self._is_proven = bounded, True
-        _compiled.append(self)
-        while len(_compiled) > MAX_COMPILED:
-            freed = _compiled.popleft()
+        for freed in _compiled.add(self):
             freed._compiled = None
             freed._cost = freed._cost if freed.is_expensive else None
         return bounded
@@ -168,7 +167,7 @@ class SchemaValidator:
                 schema,
                 registry=registry,
                 validate_formats=True,
-                formats=_FORMATS,
+                formats=FORMATS,
                 offline=True,
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
@@ -217,7 +216,32 @@ class SchemaValidator:
 
 
 _Compiled = jsonschema_rs.Validator | _BoundedValidator
-_compiled: deque[SchemaValidator] = deque()
+
+
+class _LastCompiled:
+    """The validators that are compiled, in the order in which they were."""
+
+    def __init__(self) -> None:
+        self._validators: deque[SchemaValidator] = deque()
+        self._size = 0
+
+    def is_full(self, size: int) -> bool:
+        """Whether another one of this size would free some."""
+        return len(self._validators) >= MAX_COMPILED or self._size + size > MAX_COMPILED_SIZE
+
+    def add(self, validator: SchemaValidator) -> Iterator[SchemaValidator]:
+        """Keep it, and give those that must be freed for it."""
+        self._validators.append(validator)
+        self._size += validator.size
+        while len(self._validators) > max(MAX_COMPILED, 1) or (
+            self._size > MAX_COMPILED_SIZE and len(self._validators) > 1
+        ):
+            freed = self._validators.popleft()
+            self._size -= freed.size
+            yield freed
+
+
+_compiled = _LastCompiled()
 _validators: WeakValueDictionary[object, SchemaValidator] = WeakValueDictionary()
 
 
@@ -239,26 +263,3 @@ def _put(holder: dict[Any, Any], path: tuple[str | int, ...], value: object) -> 
     for step in steps:
         holder = holder.setdefault(step, {})
     holder[last] = value
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return len(text) == len("2027-01-31") and bool(date.fromisoformat(text))
-    except ValueError:
-        return False
-
-
-def _is_uuid(text: str) -> bool:
-    return _UUID.fullmatch(text) is not None
-
-
-def _is_base64(text: str) -> bool:
-    try:
-        base64.b64decode(text.encode("ascii"), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
-
-
-# Draft 4 has neither date nor uuid.
-_FORMATS = {"byte": _is_base64, "date": _is_date, "uuid": _is_uuid}

@@ -103,6 +103,13 @@ def test_a_file_that_cannot_be_read_is_a_problem_of_the_file_as_a_whole(tmp_path
         assert [(p.file, p.line, p.code) for p in problems] == [("shown", 0, "MW002")]
 
 
+def test_text_of_another_encoding_has_its_line(tmp_path):
+    (tmp_path / "latin").write_bytes("a: 1\nb: é".encode("latin-1"))
+    problem = read_file(tmp_path / "latin", "shown").problems[0]
+    assert problem.message == "not UTF-8 text: byte 0xe9 in line 2"
+    assert problem.hint == "save it as UTF-8 in your editor"
+
+
 PLAIN = st.recursive(
     st.one_of(
         st.none(),

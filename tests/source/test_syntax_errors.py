@@ -32,7 +32,10 @@ BRACKET = "remove this ']', or open it before"
         ("a: 1\n\tb: 2\n", 2, 1, TABS),
         ('a: "open\n', 1, 4, ""),
         ("a: 'x\nb: 'y'\n", 1, 4, "close it on its own line"),
-        ("a: *nowhere\n", 1, 4, 'put quotes around it: "*"'),
+        (
+            *("a: *nowhere\n", 1, 4),
+            "put quotes around it: \"*nowhere\", or define it before with '&nowhere'",
+        ),
         ("a: *\n", 1, 5, 'put quotes around it: "*"'),
         ("a: 1\n---\nb: 2\n", 2, 1, "remove the line '---': a file holds one document"),
         ("a: b: c\n", 1, 5, COLON),

@@ -90,6 +90,13 @@ def field(schema: Any, value: Any, version: str = "3.1.0") -> Refusal:
             "Invalid value for 'x': expected one of a, b, got the string 'c'.",
         ),
         ({"const": "a"}, "b", "invalid_value", "Invalid value for 'x': expected 'a'."),
+        ({"const": None}, 1, "invalid_value", "Invalid value for 'x': expected null."),
+        (
+            {"enum": ["a", None, True, {"b": 1}]},
+            "c",
+            "invalid_value",
+            "Invalid value for 'x': expected one of a, null, true, {\"b\": 1}, got the string 'c'.",
+        ),
         (
             {"minLength": 2},
             "a",

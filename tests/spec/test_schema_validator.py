@@ -120,6 +120,20 @@ def test_a_validator_that_did_not_stay_compiled_is_compiled_again(
     assert compiled == [first, second, third, first]
 
 
+def test_large_validators_free_others_by_their_size(
+    compiled: list[SchemaValidator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_validator, "MAX_COMPILED", 1_000)
+    monkeypatch.setattr(schema_validator, "MAX_COMPILED_SIZE", 300)
+    first, second, third = validators(*({"enum": [f"{n}" * 120]} for n in (1, 2, 3)))
+    assert compiled == [first, second, third]
+    assert all(validator.is_valid("x") is False for validator in (second, third, first))
+    assert compiled == [first, second, third, first]
+    huge = validators({"enum": ["x" * 400]})[0]
+    assert huge.is_valid("x" * 400)
+    assert compiled[-1] is huge  # one that is larger than all is kept alone
+
+
 @pytest.mark.parametrize(("most", "number"), [(2, 2), (1_000_000, 3)])
 def test_a_schema_known_to_be_valid_is_compiled_while_there_is_room(
     compiled: list[SchemaValidator], monkeypatch: pytest.MonkeyPatch, most: int, number: int

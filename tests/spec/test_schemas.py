@@ -50,6 +50,11 @@ def test_a_checked_format_is_enforced(version: str, name: str) -> None:
 
 
 @BOTH
+def test_a_date_with_a_time_needs_no_offset(version: str) -> None:
+    assert valid({"format": "date-time"}, "2024-02-29 12:00:00", version)
+
+
+@BOTH
 @each("name", ["binary", "password", "unixtime", "decimal", "float", "uri", ""])
 def test_an_unknown_format_passes(version: str, name: str) -> None:
     assert valid({"format": name}, "((", version)

@@ -19,7 +19,8 @@ def check(case: AuditCase) -> None:
     for file in case.config_files:
         for literal in literals(file):
             text = file.text[literal.start : literal.end].strip()
-            if len(text) < _MIN_LENGTH or text.lower() in _NO_SECRET:
+            is_short = len(text) < _MIN_LENGTH and not variable(text)
+            if is_short or text.lower() in _NO_SECRET:
                 continue
             where = ".".join(map(str, literal.path))
             message = f"a secret is written out in '{where}'"

@@ -48,6 +48,8 @@ def load(
 
 def _check_version(marked: SourceDocument, findings: Findings) -> None:
     version, key = marked.value.get("openapi"), "openapi"
+    if isinstance(version, float):  # 3.1, without quotes
+        version = marked.value[key] = str(version)
     if isinstance(version, str) and _VERSION.match(version):
         return
     if "openapi" not in marked.value and "swagger" in marked.value:
