@@ -21,6 +21,8 @@ import yaml
 
 from tests.support.commands import DOCUMENT, GOOD, modelway
 from tests.support.paths import ROOT
+from tests.support.tutorial import descriptor, warm_commands
+from tests.support.warm_command import VARIABLE
 
 SCRIPT = ROOT / "deploy" / "modelway-ci"
 LIMITED = GOOD.replace("routes: [{", "routes: [{policies: [{max_body: 1MB}], ")
@@ -39,6 +41,8 @@ def repository(tmp_path: Path) -> Path:
     """A repository whose config has a limit, and the command on the path."""
     folder = tmp_path / "repository"
     folder.mkdir()
+    (tmp_path / "warm").mkdir()
+    warm_commands(tmp_path / "warm")
     git(folder, "init", "--quiet")
     (folder / "shop.yaml").write_text(DOCUMENT)
     (folder / "gateway.yaml").write_text(LIMITED)
@@ -48,7 +52,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def command_folder(folder: Path) -> Path:
-    """A folder with the command, beside the repository."""
+    """A folder with the command, which starts cold: what lies in the repository is not imported."""
     commands = folder.parent / "bin"
     commands.mkdir(exist_ok=True)
     program = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {ROOT}/modelway.py "$@"\n'
@@ -59,13 +63,20 @@ def command_folder(folder: Path) -> Path:
 
 def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {
-        "PATH": f"{command_folder(folder)}:{os.environ['PATH']}",
+        "PATH": f"{folder.parent / 'warm' / 'bin'}:{os.environ['PATH']}",
+        VARIABLE: str(descriptor()),
         "MODELWAY_COMMENT": str(folder.parent / "comment.md"),
         "MODELWAY_BASE": git(folder, "rev-parse", "HEAD"),
         **variables,
     }
     return subprocess.run(
-        [SCRIPT], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [SCRIPT],
+        cwd=folder,
+        env=environment,
+        pass_fds=[descriptor()],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

@@ -70,14 +70,14 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
         yield Driver(page)
 
 
-@each("page", some(WIDEST, 24))
+@each("page", some(WIDEST, 16))
 def test_no_page_is_wider_than_a_telephone(page: str, site: Path, window: Driver) -> None:
     """Without the site's scripts, which take most of the time and change no width."""
     window.open((site / page).with_suffix(".html").as_uri(), width=WIDTHS[-1], script=False)
     assert_fits(window, WIDTHS[-1])
 
 
-@each("page", some(WIDEST, 8))
+@each("page", some(WIDEST, 4))
 def test_no_page_is_wider_than_the_screen(page: str, site: Path, window: Driver) -> None:
     window.open((site / page).with_suffix(".html").as_uri(), width=WIDTHS[0])
     for width in WIDTHS:

@@ -19,7 +19,7 @@ from tests.support.scripted import stream_or_whole
 from tests.support.small import chat, project
 from tests.support.thorough import scale
 
-STREAMS = scale(40, 200)
+STREAMS = scale(24, 200)
 EVENTS = 6
 
 
@@ -83,7 +83,7 @@ def test_gateways_that_take_turns_under_streams_lose_no_request(tmp_path: Path) 
         processes = [current]
         try:
             streams = Streams(port, STREAMS)
-            with traffic(port, chat("chat"), pause=0.01) as callers:
+            with traffic(port, chat("chat")) as callers:
                 time.sleep(1)
                 for _ in range(2):
                     following = gateway(tmp_path, listening)

@@ -230,7 +230,7 @@ def test_workers_that_do_not_boot_give_way_to_those_before(deployment: Deploymen
     metrics = metrics_of(deployment)
     away = hidden(metrics)
     deployment.edit(*NEW)
-    with traffic(deployment.running.port, chat("chat")) as callers:
+    with traffic(deployment.running.port, chat("chat"), pause=0.1) as callers:
         result = modelway("reload", "-c", deployment.config)
     assert result.returncode == 1
     assert "File exists" in result.stderr

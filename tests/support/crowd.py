@@ -60,7 +60,7 @@ class Traffic:
 
 
 @contextmanager
-def traffic(port: int, data: bytes, callers: int = 4, *, pause: float = 0.01) -> Iterator[Traffic]:
+def traffic(port: int, data: bytes, callers: int = 4, *, pause: float = 0.02) -> Iterator[Traffic]:
     """Callers that send requests until the block ends, each `pause` seconds after a response.
 
     Without a pause they take all processors for as long as the test waits for something else.

@@ -21,11 +21,10 @@ import gevent
 import pytest
 
 from tests.support.waiting import Deadline
-from tests.support.warm import CONNECTIONS
+from tests.support.warm import CONNECTIONS, PROCESSES
 
-_WARM = "tests/support/warm.py"
-_HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", _WARM)
-"""Processes that Python and the tests start once, on first use, and keep."""
+_HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+"""Processes that Python starts once, on first use, and keeps, as tests do those of PROCESSES."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def _children() -> Iterator[int]:
         with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
             for pid in map(int, Path(f"/proc/self/task/{task}/children").read_text().split()):
                 yield pid
-                if _WARM in _command(pid):  # what it forks is a child of the test, too
+                if pid in PROCESSES:  # what it forks is a child of the test, too
                     yield from _children_of(pid)
 
 
@@ -172,7 +171,9 @@ def _without_allowed(leftovers: Resources, shared: bool) -> Resources:
     """The leftovers that are errors. A test with a `shared` client or server may leave connections,
     and the daemon threads that serve them: other tests reuse them."""
     processes = frozenset(
-        pid for pid in leftovers.processes if not any(name in _command(pid) for name in _HELPERS)
+        pid
+        for pid in leftovers.processes - PROCESSES
+        if not any(name in _command(pid) for name in _HELPERS)
     )
     sockets = leftovers.sockets
     if shared and sockets:

@@ -52,7 +52,7 @@ class Shell:
             ["bash", "--norc"],
             cwd=folder,
             env=environment,
-            pass_fds=[warm_process().shells.fileno()],
+            pass_fds=[descriptor()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -79,19 +79,31 @@ class Shell:
         self._process.communicate(timeout=60)
 
 
-@contextmanager
-def shell_in(folder: Path) -> Iterator[Shell]:
-    """A shell in `work` below a folder, with the command `modelway` of this checkout, which starts
-    warm."""
+def warm_commands(folder: Path) -> Path:
+    """A new folder for the path of programs, `bin` in this one, with the command `modelway` of this
+    checkout. It starts warm where it inherits `descriptor()`, which VARIABLE names."""
     program = folder / "bin" / "modelway"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -SEs {_COMMAND} "$@"\n')
     program.chmod(0o755)
+    return program.parent
+
+
+def descriptor() -> int:
+    """That of the socket to the process that forks."""
+    return warm_process().shells.fileno()
+
+
+@contextmanager
+def shell_in(folder: Path) -> Iterator[Shell]:
+    """A shell in `work` below a folder, with the command `modelway` of this checkout, which starts
+    warm."""
+    commands = warm_commands(folder)
     (folder / "work").mkdir()
     names = ("LANG", "TMPDIR", "HOME", "PYTHONPATH", "XDG_RUNTIME_DIR")
     environment = {name: os.environ[name] for name in names if name in os.environ}
-    path = f"{program.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment |= {"PATH": path, VARIABLE: str(warm_process().shells.fileno())}
+    path = f"{commands}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment |= {"PATH": path, VARIABLE: str(descriptor())}
     shell = Shell(folder / "work", environment)
     try:
         yield shell

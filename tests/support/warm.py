@@ -34,8 +34,10 @@ from typing import IO, TextIO
 _MAX_MESSAGE = 1_000_000
 _STEP = 0.01
 """Seconds between two looks whether a command has ended."""
+PROCESSES: set[int] = set()
+"""The ids of these processes."""
 CONNECTIONS: set[int] = set()
-"""The inodes of the sockets to these processes, which this one keeps."""
+"""The inodes of the sockets to them, which this one keeps."""
 
 
 _LATE = (
@@ -104,6 +106,7 @@ class Warm:
             program = [sys.executable, "-P", __file__, *map(str, descriptors), *imports]
             environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
             self._process = subprocess.Popen(program, env=environ, cwd="/", pass_fds=descriptors)
+            PROCESSES.add(self._process.pid)
 
     def start(
         self,
@@ -133,6 +136,7 @@ class Warm:
             CONNECTIONS.discard(os.fstat(sock.fileno()).st_ino)
             sock.close()
         self._process.wait()
+        PROCESSES.discard(self._process.pid)
 
     def _ask(self, request: Mapping[str, object], descriptors: Sequence[int] = ()) -> int | None:
         with self._lock:
