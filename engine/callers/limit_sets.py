@@ -67,23 +67,35 @@ class LimitSets:
         self._by_team = any("team" in rule.by.kinds for rule in self._rules)
         names = RequestNames(self._rules, tables or NameTables())
         self._places, self._read_names = names.sharers, names.readers
+        by_request = self._by_route or self._by_target or self._by_team or self._read_names
+        self._where = None if by_request else ("", "", upstream, "")
+        """The same for all requests, or None."""
         self._limit_set = lru_cache(size)(self._create)
 
     def of(self, exchange: Exchange) -> LimitSet:
         """The limit set of a request."""
-        caller, entry, upstream = exchange.caller, "", self._upstream
+        caller, where = exchange.caller, self._where
+        names: tuple[str, ...] = ()
+        if where is None:
+            where, names = self._place(exchange)
+        if caller is not None:
+            return self._limit_set(caller.name, caller.limits, caller.teams, where, names)
+        address = f"@{caller_address(exchange.environ, self._proxies)}"
+        return self._limit_set(address, (), (), where, names)
+
+    def _place(self, exchange: Exchange) -> tuple[tuple[str, str, str, str], tuple[str, ...]]:
+        """The operation, model, upstream and team of a request, as far as quotas are shared by
+        them, and the names that it says."""
+        entry, upstream = "", self._upstream
         operation = exchange.operation if self._by_route else ""
         if self._by_target and (targets := exchange.model.targets):
             first = targets[0]
             # All names that match a wildcard share a count: a caller could invent new names.
             entry, upstream = first.entry, first.upstream.name
-        names = tuple([read(exchange) for read in self._read_names]) if self._read_names else ()
-        team = team_name(caller, self._rules) if self._by_team else ""
-        where = operation, entry, upstream, team
-        if caller is not None:
-            return self._limit_set(caller.name, caller.limits, caller.teams, where, names)
-        address = f"@{caller_address(exchange.environ, self._proxies)}"
-        return self._limit_set(address, (), (), where, names)
+        team = team_name(exchange.caller, self._rules) if self._by_team else ""
+        return (operation, entry, upstream, team), tuple(
+            read(exchange) for read in self._read_names
+        )
 
     def _create(
         self,

@@ -48,7 +48,7 @@ def secrets_remover(carriers: Sequence[Carrier]) -> Callable[[Exchange], None]:
 
 def secrets_reader(
     carriers: Sequence[Carrier], same_origin: SameOrigin
-) -> Callable[[Exchange], list[str]]:
+) -> Callable[[Exchange], Sequence[str]]:
     """A function that reads the tokens of a request.
 
     It raises GatewayError 403 if a browser attached the only token to a request of a page of
@@ -56,9 +56,11 @@ def secrets_reader(
     """
     explicit = [carrier for carrier in carriers if not _is_ambient(carrier)]
     if len(explicit) == len(carriers):
+        if [carrier.kind for carrier in carriers] == ["bearer"]:
+            return _bearer_secrets
         return partial(_secrets, carriers)
 
-    def read(exchange: Exchange) -> list[str]:
+    def read(exchange: Exchange) -> Sequence[str]:
         if same_origin.allows(exchange.environ):
             return _secrets(carriers, exchange)
         secrets = _secrets(explicit, exchange)
@@ -79,11 +81,16 @@ def _secrets(carriers: Sequence[Carrier], exchange: Exchange) -> list[str]:
     return [secret for carrier in carriers if (secret := secret_in(exchange, carrier))]
 
 
+def _bearer_secrets(exchange: Exchange) -> Sequence[str]:
+    """The token in Authorization, none without one."""
+    scheme, _, secret = exchange.environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    return (secret,) if scheme.lower() == "bearer" and (secret := secret.strip()) else ()
+
+
 def secret_in(exchange: Exchange, carrier: Carrier) -> str | None:
     """The token in this carrier; None or "" if there is none."""
     if carrier.kind == "bearer":
-        scheme, _, secret = str(exchange.environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
-        return secret.strip() if scheme.lower() == "bearer" else None
+        return next(iter(_bearer_secrets(exchange)), None)
     if carrier.kind == "basic":
         return _password(exchange.header("HTTP_AUTHORIZATION") or "")
     if carrier.kind == "header":

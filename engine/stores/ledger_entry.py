@@ -180,6 +180,8 @@ def decode(line: bytes) -> Entry | None:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
+    if type(row) is list and tuple(map(type, row)) in _JSON_TYPES and row[0]:
+        return Entry._make(row)  # what this version has written
     if isinstance(row, dict):
         row = [row.get(name, default) for name, default in _DEFAULTS.items()]
     if not isinstance(row, list) or not row or not isinstance(row[0], str) or not row[0]:
@@ -187,8 +189,7 @@ def decode(line: bytes) -> Entry | None:
     count = len(Entry._fields)
     if len(row) != count:
         row = [*row, *[*_DEFAULTS.values()][len(row) :]][:count]
-    entry = Entry._make(row)
-    return entry if tuple(map(type, row)) in _JSON_TYPES else repaired(entry)
+    return repaired(Entry._make(row))
 
 
 def repaired(entry: Entry) -> Entry:
