@@ -39,6 +39,9 @@ class Batches:
         entry = self._entry(path, batch)
         if entry is None:
             return
+        name = request.get("batch", {}).get("displayName") if self._form.stored else None
+        if isinstance(name, str) and isinstance(metadata := entry.value.get("metadata"), dict):
+            metadata["displayName"] = name  # by which a gateway knows the owner in lists
         stored = self._stored(request)
         requests = self._requests(request) if stored is None else _lines(stored)
         results = [self._result(each, path, mount) for each in requests]

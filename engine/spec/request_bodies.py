@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
+from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
@@ -40,6 +41,11 @@ class BodyRule(Struct, frozen=True):
     read_only: MemberFinder | None = None
 
 
+_NO_RULE = BodyRule(None, None)
+_EMPTY_OBJECT = 16
+"""Bytes of an empty JSON object, with spaces."""
+
+
 class MediaRange(Struct, frozen=True):
     """A media range: a rule for each kind of body that can be parsed, `default` for all others.
 
@@ -53,8 +59,9 @@ class MediaRange(Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class Bodies:
-    """The request bodies of an operation. Without rules it accepts no body. Operations of a
-    document with equal bodies share one object, and objects are equal only to themselves."""
+    """The request bodies of an operation. Without rules it accepts none but an empty JSON
+    object, which some SDKs send with every method. Operations of a document with equal bodies share
+    one object, and objects are equal only to themselves."""
 
     required: bool = False
     rules: dict[str, BodyRule] = field(default_factory=dict)
@@ -117,6 +124,8 @@ class Bodies:
         rule = self.rules.get(content_type)
         if rule is None:
             if not self.media_types:
+                if _says_nothing(exchange.body):
+                    return "", _NO_RULE
                 message = "This operation accepts no request body."
                 raise GatewayError(400, "unexpected_body", message)
             media_type = essence(content_type)
@@ -156,6 +165,11 @@ def any_bodies(*, required: bool) -> Bodies:
     """The bodies of an operation whose document does not say of which media type they are."""
     unparsed = MediaRange({}, BodyRule(None, None), needs_type=False)
     return Bodies(required, ranges={"*/*": unparsed})
+
+
+def _says_nothing(body: Body) -> bool:
+    """Whether a body is an empty JSON object."""
+    return body.size <= _EMPTY_OBJECT and b"".join(bytes(body.buffer).split()) == b"{}"
 
 
 def check(rule: BodyRule, value: object) -> None:
