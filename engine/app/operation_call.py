@@ -7,8 +7,9 @@ are others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from engine.app.internal_call import CannotCall, check_headers, operation_of
 from engine.app.route_handler import checks_left, handler_of
@@ -25,15 +26,14 @@ from engine.spec.document.path_tree import Spans
 from engine.spec.request_writer import RequestValues
 
 
-@dataclass(frozen=True, slots=True)
-class OperationRequest:
+class OperationRequest(Struct, frozen=True):
     """A request that leads to its operation. `environ` has its head, `variables` the spans of the
     variables of its path."""
 
     method: str
     path: str
     query: str
-    environ: dict[str, Any] = field(repr=False)
+    environ: dict[str, Any]
     body: bytes
     mount: str
     variables: Spans

@@ -70,15 +70,14 @@ class RequestWriter:
             for name, media in contents.items()
             if isinstance(media.value, dict) and isinstance(media.value.get("encoding"), dict)
         }
-        self._writers: dict[tuple[str, str], ParameterWriter] = {}
+        self._writers: dict[str, dict[str, ParameterWriter]] = {each: {} for each in STYLES}
         self._query_type = ""
         self._json_body = self.json_type
         for declared in declared_parameters(item, node):
             self._declare(declared, slash_variables)
         for name in self._variables:
-            key = ("path", name)
-            if key not in self._writers:
-                self._writers[key] = parameter_writer(
+            if name not in self._writers["path"]:
+                self._writers["path"][name] = parameter_writer(
                     name, "path", has_slashes=name in slash_variables
                 )
 
@@ -93,7 +92,7 @@ class RequestWriter:
             if style not in STYLES.get(location, ()):
                 style = None  # nor is such a parameter validated; `check` warns of it
             if location in STYLES:
-                self._writers[location, _folded(name, location)] = parameter_writer(
+                self._writers[location][_folded(name, location)] = parameter_writer(
                     name, location, style, explode, media_type, has_slashes=name in slash_variables
                 )
 
@@ -145,11 +144,11 @@ class RequestWriter:
 
     def _texts(self, location: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         """The names and texts of the values of a location; nothing for a value that no text has."""
+        writers, is_header = self._writers[location], location == "header"
         for name, value in values.items():
             if value is None:
                 continue
-            folded = name.lower() if location == "header" else name
-            writer = self._writers.get((location, folded))
+            writer = writers.get(name.lower() if is_header else name)
             text = (writer or parameter_writer(name, location)).write(value)
             if text is not None:
                 yield name, text

