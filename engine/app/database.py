@@ -78,7 +78,7 @@ class SumsInThread:
     def __init__(self, sums: UsageSums) -> None:
         self._sums = sums
 
-    def sums(self, *arguments: Any) -> list[dict[str, Any]]:
+    def sums(self, *arguments: Any) -> list[dict[str, Any]] | None:
         return in_thread(lambda: self._sums.sums(*arguments))
 
     def requests(self, *arguments: Any) -> list[dict[str, Any]] | None:

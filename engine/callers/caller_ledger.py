@@ -36,10 +36,19 @@ class CallerLedger:
         self._turns: LRUCache[str, BoundedSemaphore] = LRUCache(_CACHE_SIZE)
 
     def rows(self, caller: str, team: str, by: str, query: UsageQuery) -> Rows:
-        """The rows of a query, by `by`: those of the caller, or of its team if it has a name."""
+        """The rows of a query, by `by`: those of the caller, or of its team if it has a name. 400
+        for tags with too many values."""
         token = "" if team else caller
         key = (by, token, team, float(query.first * _DAY), float((query.last + 1) * _DAY))
-        return self._read(caller, self._rows, key, lambda: self._sums.sums(*key))
+
+        def read() -> Rows:
+            rows = self._sums.sums(*key)
+            if rows is None:
+                message = "The tags of these days have too many values: ask for fewer days."
+                raise GatewayError(400, "too_many_values", message, param="by", retry=False)
+            return rows
+
+        return self._read(caller, self._rows, key, read)
 
     def requests(self, caller: str, after: str, limit: int) -> Rows:
         """The last requests of a caller, those after the one with that id. 400 if it has none of

@@ -182,8 +182,8 @@ class _RemoteSums:
 
     def sums(
         self, by: str, token: str, team: str, since: float, until: float
-    ) -> list[dict[str, Any]]:
-        sums: list[dict[str, Any]] = self._ask("sums", by, token, team, since, until)
+    ) -> list[dict[str, Any]] | None:
+        sums: list[dict[str, Any]] | None = self._ask("sums", by, token, team, since, until)
         return sums
 
     def requests(self, token: str, after: str, limit: int) -> list[dict[str, Any]] | None:

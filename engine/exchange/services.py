@@ -111,8 +111,9 @@ class UsageSums(Protocol):
 
     def sums(
         self, by: str, token: str, team: str, since: float, until: float, /
-    ) -> list[dict[str, Any]]:
-        """The rows of a token or a team, one for each value of `by`. Raises DatabaseError."""
+    ) -> list[dict[str, Any]] | None:
+        """The rows of a token or a team, one for each value of `by`; None if there are too many to
+        be summed. Raises DatabaseError."""
         ...
 
     def requests(self, token: str, after: str, limit: int, /) -> list[dict[str, Any]] | None:

@@ -50,6 +50,14 @@ def test_the_same_query_at_the_same_time_is_read_once():
     assert len(sums.asked) == 1
 
 
+def test_tags_with_too_many_values_are_the_mistake_of_the_caller():
+    sums = Sums()
+    sums.sums = lambda *_: None
+    with pytest.raises(GatewayError) as raised:
+        CallerLedger(sums).rows("ann", "", "tag:id", QUERY)
+    assert (raised.value.status, raised.value.code) == (400, "too_many_values")
+
+
 def test_a_failure_is_one_of_the_store():
     ledger = CallerLedger(Sums())
     for _ in range(2):  # the first one has left the caller its turn

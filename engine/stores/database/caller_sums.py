@@ -35,17 +35,20 @@ class CallerSums:
 
     def sums(
         self, by: str, token: str, team: str, since: float, until: float
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, Any]] | None:
         """One row for each day, model or value of a tag (`by`: day, model or TAG and its name), in
         whole days of UTC from `since` to `until` (Unix seconds), of a token or, if that is "", of a
-        team. Costs are nano-units by currency. Raises DatabaseError; ValueError without a name,
-        which would be everybody's."""
+        team; None if too many tags would be added. Costs are nano-units by currency. Raises
+        DatabaseError; ValueError without a name, which would be everybody's."""
         if bool(token) == bool(team):
             raise ValueError("the sums are of one token or of one team")
         where = UsageFilter(since, until, token=token, team=team)
         if by.startswith(TAG):
             name = by.removeprefix(TAG)
-            rows = totals_by_tag(self._database, name, where, _TIMEOUT)
+            tagged = totals_by_tag(self._database, name, where, _TIMEOUT)
+            if tagged is None:
+                return None
+            rows = tagged
         else:
             rows = totals(self._database, by, where, timeout=_TIMEOUT)
         if by != "day":

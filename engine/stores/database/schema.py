@@ -177,8 +177,9 @@ ledger_tags = Table(
     Index(None, "team", "start"),
     sqlite_with_rowid=False,
 )
-"""Sums of the rows with tags by day and `TAG_NAMES`, for callers. Triggers update them in the
-transaction that inserts a row, in SQLite too."""
+"""Sums of the rows with tags by day and `TAG_NAMES`, for callers: one for the token, whose team is
+"", and one for the team. Triggers update them in the transaction that inserts a row, in SQLite
+too."""
 
 stored_responses = Table(
     "stored_responses",
@@ -215,5 +216,5 @@ ledger_state = Table(
     Column("name", Text, primary_key=True),
     Column("value", Double, nullable=False),
 )
-"""`totals_from`: the sums are complete from this time on. `rows_from`: the retention has deleted
-older rows. Times are whole hours."""
+"""`totals_from`, `tags_from`: the sums, and those of tags, are complete from this time on.
+`rows_from`: the retention has deleted older rows. Times are whole hours."""

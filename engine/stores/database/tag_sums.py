@@ -6,26 +6,49 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, func, literal_column, select
+from sqlalchemy import (
+    CompoundSelect,
+    Connection,
+    Select,
+    func,
+    literal_column,
+    select,
+    union_all,
+)
 
 from engine.stores.database.database import Database
-from engine.stores.database.schema import COST_BITS, TAG_SUMS, ledger_tags
-from engine.stores.database.sums import UsageFilter
+from engine.stores.database.schema import COST_BITS, TAG_SUMS, ledger, ledger_tags
+from engine.stores.database.sums import (
+    SUMS,
+    UsageFilter,
+    conditions,
+    row_sums,
+    rows_from,
+    state,
+)
 from engine.stores.database.totals import OTHERS, Total
 from engine.values.tags import tag_in
 from engine.values.usage import Usage
 
 MAX_COMBINATIONS = 10_000
 """The combinations of tags that are read, those with the most requests; the others are summed."""
+MAX_SUMS = 50_000
+"""The sums of a day and a combination of tags that are added for an answer. Where each request has
+other tags, there are as many as requests."""
 
 
-def totals_by_tag(database: Database, name: str, where: UsageFilter, timeout: int) -> list[Total]:
-    """One total for each value of a tag, those with the most requests first. Requests without the
-    tag are left out. `where` has whole days, and the token or the team; PostgreSQL cancels a
-    statement after `timeout` seconds. Raises DatabaseError."""
+def totals_by_tag(
+    database: Database, name: str, where: UsageFilter, timeout: int
+) -> list[Total] | None:
+    """One total for each value of a tag, those with the most requests first; None if there are more
+    than MAX_SUMS sums. Requests without the tag are left out. `where` has whole days, and the token
+    or the team; PostgreSQL cancels a statement after `timeout` seconds. Raises DatabaseError."""
     read = partial(_combinations, where=where)
+    combinations = database.read_consistently(read, timeout=timeout)
+    if combinations is None:
+        return None
     sums: dict[str, Total] = {}
-    for tags, currency, *values in database.read_consistently(read, timeout=timeout):
+    for tags, currency, *values in combinations:
         if key := OTHERS if tags is None else tag_in(tags, name):
             total = _total(key, currency, values)
             sums[key] = sums[key] + total if key in sums else total
@@ -34,23 +57,43 @@ def totals_by_tag(database: Database, name: str, where: UsageFilter, timeout: in
     )
 
 
-def _combinations(connection: Connection, where: UsageFilter) -> list[Sequence[Any]]:
-    """The tags, None for all others, the currency and `TAG_SUMS`."""
-    row = ledger_tags.c
-    holder = row.token == where.token if where.token else row.team == where.team
+def _combinations(connection: Connection, where: UsageFilter) -> list[Sequence[Any]] | None:
+    """The tags, None for all others, the currency and `TAG_SUMS`; None for too many."""
+    row = _sums(connection, where).limit(MAX_SUMS + 1).subquery().c
+    sums = [func.sum(row[name]).label(name) for name in TAG_SUMS]
     groups = (
-        select(row.tags, row.currency, *(func.sum(row[name]).label(name) for name in TAG_SUMS))
-        .where(holder, row.start >= int(where.since), row.start < int(where.until))
+        select(row.tags, row.currency, *sums, func.sum(func.count()).over().label("sums"))
         .group_by(row.tags, row.currency)
         .order_by(literal_column("requests").desc(), row.tags, row.currency)
     )
     rows: list[Sequence[Any]] = [*connection.execute(groups.limit(MAX_COMBINATIONS))]
+    if rows and rows[0][-1] > MAX_SUMS:
+        return None
+    rows = [row[:-1] for row in rows]
     if len(rows) == MAX_COMBINATIONS:
         rest = groups.offset(MAX_COMBINATIONS).subquery().c
-        sums = (func.sum(rest[name]) for name in TAG_SUMS)
-        others = select(literal_column("NULL"), rest.currency, *sums).group_by(rest.currency)
+        rest_sums = (func.sum(rest[name]) for name in TAG_SUMS)
+        others = select(literal_column("NULL"), rest.currency, *rest_sums).group_by(rest.currency)
         rows += connection.execute(others)
     return rows
+
+
+def _sums(connection: Connection, where: UsageFilter) -> Select[Any] | CompoundSelect[Any]:
+    """The tags, the currency and `TAG_SUMS` of some days: the sums, and single rows from before
+    `tags_from`, which are not in the sums yet."""
+    day = ledger_tags.c
+    sums = select(day.tags, day.currency, *(day[name] for name in TAG_SUMS)).where(
+        *conditions(ledger_tags, where), day.start >= int(where.since), day.start < int(where.until)
+    )
+    until = min(state(connection, "tags_from"), where.until)
+    since = max(where.since, rows_from(connection))
+    if until <= since:
+        return sums
+    row, values = ledger.c, dict(zip(SUMS, row_sums(), strict=True))
+    rows = select(row.tags, row.currency, *(values[name].label(name) for name in TAG_SUMS)).where(
+        *conditions(ledger, where), row.time >= since, row.time < until, row.tags != ""
+    )
+    return union_all(sums, rows)
 
 
 def _total(key: str, currency: str, values: Sequence[Any]) -> Total:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 from math import floor
+from typing import Any
 
 from sqlalchemy import (
     Connection,
@@ -20,14 +21,18 @@ from sqlalchemy import (
     select,
     text,
     tuple_,
+    union_all,
     update,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 
 from engine.stores.database.partitions import drop_months
 from engine.stores.database.periods import DAY, HOUR, PERIODS, round_up
 from engine.stores.database.schema import (
     MODEL_NAMES,
     NAMES,
+    TAG_NAMES,
+    TAG_SUMS,
     ledger,
     ledger_models,
     ledger_state,
@@ -73,7 +78,7 @@ def _delete_periods(table: Table, period: int, before: float, limit: int) -> Del
 
 def has_sums(connection: Connection) -> bool:
     """Whether the sums contain all rows."""
-    return state(connection, "totals_from") <= 0
+    return all(state(connection, name) <= 0 for name in _FILLS)
 
 
 def fill(connection: Connection, rows: int) -> bool:
@@ -82,13 +87,21 @@ def fill(connection: Connection, rows: int) -> bool:
 
     Inserts wait meanwhile, so that each row is added once: here, or because of a trigger.
     """
-    end = int(state(connection, "totals_from"))
-    if end <= 0 or not _locks(connection, _FILL_LOCK):
+    name = next((name for name in _FILLS if state(connection, name) > 0), None)
+    if name is None or not _locks(connection, _FILL_LOCK):
         return False
     if connection.dialect.name == "postgresql":
         connection.execute(text("SET LOCAL statement_timeout = '30s'"))
         connection.execute(text("LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE"))
-        end = int(state(connection, "totals_from"))
+    end = int(state(connection, name))
+    start = _start(connection, end, rows)
+    _FILLS[name](connection, start, end)
+    _set_state(connection, name, start)  # in SQLite a trigger: these rows wait no longer
+    return True
+
+
+def _start(connection: Connection, end: int, rows: int) -> int:
+    """The start of the hours before `end` that have `rows` rows, 0 if there are no more."""
     first = connection.execute(
         select(ledger.c.time)
         .where(ledger.c.time < end, ledger.c.time >= state(connection, "rows_from"))
@@ -96,15 +109,49 @@ def fill(connection: Connection, rows: int) -> bool:
         .offset(rows - 1)
         .limit(1)
     ).scalar()
-    start = 0 if first is None else max(0, floor(first / HOUR) * HOUR)
+    return 0 if first is None else max(0, floor(first / HOUR) * HOUR)
+
+
+def _fill_totals(connection: Connection, start: int, end: int) -> None:
+    """Compute the sums of all rows of some hours anew: triggers have added late ones."""
     for table, names, period in ((ledger_models, MODEL_NAMES, None), (ledger_totals, NAMES, HOUR)):
         connection.execute(_clear(table, period, start, end))
         connection.execute(_sums_of_rows(connection, table, names, start, end))
     for shorter, period in pairwise(PERIODS):
         connection.execute(_clear(ledger_totals, period, start, end))
         connection.execute(_sums_of_sums(shorter, period, start, end))
-    _set_state(connection, "totals_from", start)  # in SQLite a trigger: these rows wait no longer
-    return start > 0
+
+
+def _fill_tags(connection: Connection, start: int, end: int) -> None:
+    """Add the tagged rows of some hours to the sums of their days: triggers leave them out."""
+    kind = connection.dialect.name
+    values = dict(zip(SUMS, row_sums(), strict=True))
+    day = floor_time(ledger.c.time, DAY, kind).label("start")
+    others = [ledger.c.tags, ledger.c.currency, *(values[name].label(name) for name in TAG_SUMS)]
+    nobody: Expression = literal_column("''")
+    holders = ("token", ledger.c.token, nobody), ("team", nobody, ledger.c.team)
+    counted = union_all(
+        *(
+            select(day, token.label("token"), team.label("team"), *others).where(
+                *(ledger.c.time >= start, ledger.c.time < end),
+                *(ledger.c.tags != "", ledger.c[holder] != ""),
+            )
+            for holder, token, team in holders
+        )
+    ).subquery()
+    names = [counted.c[name] for name in TAG_NAMES]
+    sums = (func.sum(counted.c[name]) for name in TAG_SUMS)
+    rows = select(counted.c.start, _key(connection, names), *names, *sums).group_by(
+        counted.c.start, *names
+    )
+    upsert: Any = sqlite.insert if kind == "sqlite" else postgresql.insert
+    new = upsert(ledger_tags).from_select(["start", "key", *TAG_NAMES, *TAG_SUMS], rows)
+    added = {name: ledger_tags.c[name] + new.excluded[name] for name in TAG_SUMS}
+    connection.execute(new.on_conflict_do_update(index_elements=["start", "key"], set_=added))
+
+
+_FILLS = {"totals_from": _fill_totals, "tags_from": _fill_tags}
+"""What computes sums of old rows, by the name of the time from which they are complete."""
 
 
 def _clear(table: Table, period: int | None, start: int, end: int) -> Delete:

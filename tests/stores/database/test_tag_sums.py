@@ -3,13 +3,17 @@ migrations and inserts."""
 
 from alembic import command
 from alembic.config import Config
+from msgspec.structs import replace
+from sqlalchemy import func, select
 
 from engine.stores.database import migrate, tag_sums
+from engine.stores.database.schema import ledger_tags
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry
 
 DAY = 86_400
+STARTS = func.count(ledger_tags.c.start)
 ALL = UsageFilter(0.0, 1000 * DAY, token="ann")
 
 
@@ -30,6 +34,27 @@ def test_combinations_beyond_the_bound_are_summed(records, monkeypatch):
     assert totals(records)[0].cost == {"USD": 3 * 2**40}
 
 
+def test_more_sums_than_an_answer_adds_are_none(records, monkeypatch):
+    monkeypatch.setattr(tag_sums, "MAX_SUMS", 3)
+    UsageTable(records).insert([row(number, number) for number in range(4)])
+    assert totals(records) is None
+    UsageTable(records).insert([row(DAY + number, number) for number in range(3)])
+    assert len(totals(records, replace(ALL, since=2.0 * DAY))) == 3
+
+
+def test_a_team_has_the_sums_of_its_tokens(records):
+    names = [("ann", "x"), ("ben", "x"), ("ann", "y"), ("cid", "")]
+    rows = [row(n, "a")._replace(token=t, team=team) for n, (t, team) in enumerate(names)]
+    UsageTable(records).insert(rows)
+    for where, expected in (
+        (replace(ALL, token="", team="x"), 2),
+        (replace(ALL, token="ann"), 2),
+        (replace(ALL, token="cid"), 1),
+    ):
+        assert [total.requests for total in totals(records, where)] == [expected]
+    assert records.read(lambda connection: connection.scalar(select(STARTS))) == 5
+
+
 def test_a_text_that_was_cut_has_no_tag(records):
     UsageTable(records).insert([row(1, "a")._replace(tags='{"t":"a')])
     assert totals(records) == []
@@ -42,7 +67,8 @@ def test_the_retention_deletes_days(records):
     assert [total.key for total in totals(records)] == ["b"]
 
 
-def test_rows_from_before_the_sums_are_added_once(records):
+def old_rows(database, *rows):
+    """Insert rows before the step that makes the sums."""
     config = Config()
     config.set_main_option("script_location", str(migrate.FOLDER))
 
@@ -50,8 +76,34 @@ def test_rows_from_before_the_sums_are_added_once(records):
         config.attributes["connection"] = connection
         command.downgrade(config, "r0012")
 
-    records.write(downgrade)
-    UsageTable(records).insert([row(1, "a"), row(2, "a")])
-    migrate.upgrade(records)
-    UsageTable(records).insert([row(2, "a"), row(3, "a")])
-    assert [(total.key, total.requests) for total in totals(records)] == [("a", 3)]
+    database.write(downgrade)
+    UsageTable(database).insert(rows)
+    migrate.upgrade(database)
+
+
+def test_rows_from_before_the_sums_are_added_once(records):
+    """In parts, while later rows come, some of them with an earlier time."""
+    old_rows(records, row(1, "a"), row(2, "a"), row(2 * DAY, "b"))
+    table = UsageTable(records)
+    expected = {"a": 4, "b": 1}
+    table.insert([row(2, "a"), row(3, "a"), row(3 * DAY, "a")])
+    parts = 0
+    while True:
+        assert {total.key: total.requests for total in totals(records)} == expected
+        if not table.fill(1):
+            break
+        parts += 1
+        late = row(100 + parts, "late", team=f"t{parts}")
+        table.insert([late])
+        expected["late"] = parts
+    assert parts > 2
+    assert records.read(lambda connection: connection.scalar(select(STARTS))) > 2
+
+
+def test_days_that_the_retention_has_deleted_are_not_in_the_sums_of_old_rows(records):
+    old_rows(records, row(1, "a"), row(3 * DAY, "b"))
+    UsageTable(records).delete_before(2 * DAY, 100)
+    assert [total.key for total in totals(records)] == ["b"]
+    while UsageTable(records).fill(1):
+        pass
+    assert [total.key for total in totals(records)] == ["b"]

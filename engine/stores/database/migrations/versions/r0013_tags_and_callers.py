@@ -1,10 +1,11 @@
 """What callers read of themselves: sums by day and tags, and indexes for one token or one team.
 
 Expands: programs of older steps insert rows as before, and triggers add the tagged ones to
-`ledger_tags`. A program of an older step deletes no old sums of tags; the next newer one does.
+`ledger_tags`. A program of an older step deletes no old sums of tags; the next newer one does. The
+sums of existing rows are computed later: those from before `tags_from` are not in the table yet.
 
-A day of one token, or of one team, is a few rows of `ledger_totals`, and the last requests of a
-token are the end of an index: neither takes longer because others have sent more.
+A day of one token, or of one team, is a few rows of `ledger_totals` and of `ledger_tags`, and the
+last requests of a token are the end of an index: none takes longer because others have sent more.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ _SUMS = {
     "cost_low": "cost & 4294967295",
 }
 """The columns of sums, and what one row adds to each."""
+_COLUMNS = ("tags", "currency", "time", "outcome", "status", "input", "output", "cached", "cost")
+_HOLDERS = "(SELECT 1 AS of_token UNION ALL SELECT 0) AS holders"
+_HOLDER = {
+    "token": "CASE WHEN of_token = 1 THEN token ELSE '' END",
+    "team": "CASE WHEN of_token = 1 THEN '' ELSE team END",
+}
+"""Each row counts for its token and for its team, in a sum of each: a team has many tokens."""
 _DAY = 86_400
 _INDEXES = {
     "ix_ledger_tags_token_start": ("ledger_tags", "token, start"),
@@ -44,11 +52,13 @@ def upgrade() -> None:
         op.execute("CREATE INDEX {} ON {} ({})".format(*_TOTALS_INDEX))
     _create_table()
     if is_postgresql:
-        # Between the sums of the rows that there are and the trigger, no row may be inserted.
+        # Between `tags_from` and the trigger no row may be inserted.
         op.execute("LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE")
         op.execute("ALTER TABLE ledger_tags SET (fillfactor = 70)")
-    table = "ledger" if is_postgresql else "usage"
-    op.execute(_insert(f"{table} AS rows", _KEY[is_postgresql], _START[is_postgresql]))
+    op.execute(
+        "INSERT INTO ledger_state SELECT 'tags_from', CASE WHEN max(time) IS NULL THEN 0 "
+        f"ELSE {_START[is_postgresql].replace('time', 'max(time)')} + {_DAY} END FROM ledger"
+    )
     op.execute(_postgresql_function() if is_postgresql else _sqlite_trigger())
     if is_postgresql:
         op.execute(
@@ -67,6 +77,7 @@ def downgrade() -> None:
         op.execute("CREATE INDEX ix_usage_token_time ON usage (token, time)")
     else:
         op.execute("DROP TRIGGER usage_tag_sums")
+    op.execute("DELETE FROM ledger_state WHERE name = 'tags_from'")
     op.drop_table("ledger_tags")
     op.drop_index(_TOTALS_INDEX[0], "ledger_totals")
 
@@ -99,12 +110,16 @@ _ADDITIONS = ", ".join(f"{name} = ledger_tags.{name} + excluded.{name}" for name
 
 def _insert(rows: str, key: str, start: str) -> str:
     """The statement that adds the tagged ones of some rows, in the order of the keys, so that there
-    is no deadlock."""
+    is no deadlock. Rows from before `tags_from` are added later, as those that there were."""
     names = ", ".join(_NAMES)
     sums = ", ".join(f"sum({expression})" for expression in _SUMS.values())
+    columns = ", ".join((*(f"{text} AS {name}" for name, text in _HOLDER.items()), *_COLUMNS))
     return (
         f"INSERT INTO ledger_tags (start, key, {names}, {', '.join(_SUMS)}) "
-        f"SELECT {start} AS start, {key} AS key, {names}, {sums} FROM {rows} WHERE tags <> '' "
+        f"SELECT {start} AS start, {key} AS key, {names}, {sums} "
+        f"FROM (SELECT {columns} FROM {rows} CROSS JOIN {_HOLDERS}) AS counted "
+        "WHERE tags <> '' AND (token <> '' OR team <> '') "
+        "AND time >= (SELECT value FROM ledger_state WHERE name = 'tags_from') "
         f"GROUP BY {start}, {names} ORDER BY 1, 2 "
         f"ON CONFLICT (start, key) DO UPDATE SET {_ADDITIONS}"
     )
@@ -120,8 +135,7 @@ def _postgresql_function() -> str:
 
 def _sqlite_trigger() -> str:
     """One sum for each row: a tagged row is added at once, unlike to the other sums."""
-    columns = (*_NAMES, "time", "outcome", "status", "input", "output", "cached", "cost")
-    row = ", ".join(f"NEW.{name} AS {name}" for name in columns)
+    row = ", ".join(f"NEW.{name} AS {name}" for name in ("token", "team", *_COLUMNS))
     insert = _insert(f"(SELECT {row})", _KEY[False], _START[False])
     when = "WHEN NEW.tags <> ''"
     return f"CREATE TRIGGER usage_tag_sums AFTER INSERT ON usage {when} BEGIN {insert}; END"
