@@ -23,6 +23,8 @@ _WORD = re.compile(
     """,
     re.VERBOSE,
 )
+_REORDERING = frozenset("\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Line separators, and the controls of bidirectional text."""
 
 
 class Excerpt(Struct, frozen=True):
@@ -102,6 +104,8 @@ def _start(line: str) -> str:
 
 
 def _cells(char: str) -> int:
+    if char in _REORDERING:
+        return 1  # it is replaced
     if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
@@ -112,12 +116,15 @@ def _blank(char: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text as one line, with control characters replaced by their Unicode symbols."""
+    """The text as one line, with control characters replaced by their Unicode symbols, and without
+    characters that would show other ones in another order."""
     return text if text.isprintable() else "".join(map(_harmless, text))
 
 
 def _harmless(char: str) -> str:
     """A character that is safe to print: a control character could control the terminal."""
+    if char in _REORDERING:
+        return "\N{REPLACEMENT CHARACTER}"
     if char == "\t" or unicodedata.category(char) != "Cc":
         return char
     return chr(0x2400 + ord(char)) if ord(char) < 0x20 else "\N{REPLACEMENT CHARACTER}"

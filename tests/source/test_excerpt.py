@@ -73,6 +73,12 @@ def test_control_characters_are_shown_as_pictures():
     assert line == "a: ␛[31m\N{REPLACEMENT CHARACTER}"
 
 
+def test_characters_that_reorder_others_are_replaced():
+    (line,), mark = lines("a: \u202edeah\u2066 b", 1, 11)
+    assert line == "a: \N{REPLACEMENT CHARACTER}deah\N{REPLACEMENT CHARACTER} b"
+    assert mark.index("^") == 10
+
+
 @each(("line", "column"), [(0, 0), (2, 1), (99, 1)])
 def test_a_line_that_there_is_not_has_no_excerpt(line, column):
     assert excerpt("one", line, column) is None

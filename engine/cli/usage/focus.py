@@ -56,7 +56,7 @@ def _row(charge: Charge) -> dict[str, str | int]:
         "BillingPeriodStart": _time(month),
         "BillingPeriodEnd": _time((month + timedelta(days=32)).replace(day=1)),
         "ChargeCategory": "Usage",
-        "ChargeDescription": f"Requests for {charge.model or 'no model'}",
+        "ChargeDescription": f"Requests for {model or 'no model'}",
         "ChargeFrequency": "Usage-Based",
         "ChargePeriodStart": _time(start),
         "ChargePeriodEnd": _time(start + timedelta(days=1)),

@@ -25,7 +25,8 @@ _MAX_KEY_WIDTH = 60
 """The most terminal cells of a key in its column; on a terminal a longer key has its own line."""
 _RARE = tuple(name for name in SUMMED_COUNTS if name not in COMMON)
 """The counts that most models do not have."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a formula begins with, also in full width."""
 
 
 class UsageReport(Struct, frozen=True):
@@ -196,9 +197,11 @@ def print_csv(report: UsageReport) -> None:
 
 
 def spreadsheet_cell(value: str | float | None) -> str:
-    """A cell that a spreadsheet does not compute: callers choose names, and `=...` is a formula."""
+    """A cell that a spreadsheet does not compute: callers choose names, and `=...` is a formula. A
+    line end would begin a row."""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
+        text = printable(value)
+        return f"'{text}" if text.startswith(_FORMULA) else text
     return "" if value is None else f"{value:.3f}"
 
 

@@ -44,7 +44,7 @@ def lines(tmp_path, monkeypatch):
         ),
         Entry("2", DAY_1 + 9, **OF_ANN, status=429, outcome="refused", currency="USD"),
         Entry("3", DAY_2 - 1, **OF_ANN, status=200, cost=5, currency="USD", tags='{"a":"x"}'),
-        Entry("4", DAY_2, "=cmd()", status=200, model_served="m-2", cost=7, currency="EUR"),
+        Entry("4", DAY_2, "=cmd()", status=200, model_served="m\r=2", cost=7, currency="EUR"),
         Entry("5", DAY_2 + 86_400, "late", status=200, cost=10**9, currency="USD"),
     ]
     UsageTable(database).insert(rows)
@@ -63,6 +63,11 @@ def test_a_line_is_a_day_of_a_token_at_a_model(lines):
         ("2027-02-01T00:00:00Z", "ann", "{}", "1.500000001", "USD"),
         ("2027-02-02T00:00:00Z", "'=cmd()", "{}", "0.000000007", "EUR"),
     ]
+
+
+def test_a_line_end_in_a_name_begins_no_line(lines):
+    (line,) = [line for line in lines if line["BillingCurrency"] == "EUR"]
+    assert (line["ServiceName"], line["ChargeDescription"]) == ("m␍=2", "Requests for m␍=2")
 
 
 def test_the_fields_of_a_line(lines):

@@ -5,9 +5,10 @@ import cProfile
 import io
 import pstats
 
-from engine.cli.usage.report import UsageReport, print_table
+from engine.cli.usage.report import UsageReport, print_table, spreadsheet_cell
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import Total
+from tests.support.each import each
 
 
 def test_a_large_table_is_rendered_with_few_calls():
@@ -37,3 +38,21 @@ def test_a_long_key_is_in_its_row_where_standard_output_is_no_terminal(capsys):
     print_table(UsageReport("model", UsageFilter(0, 1), totals, 0))
     _, long, _, _ = capsys.readouterr().out.splitlines()
     assert long.split()[:2] == ["m" * 200, "1,234"]
+
+
+@each(
+    ("value", "cell"),
+    [
+        ("=1", "'=1"),
+        ("-1", "'-1"),
+        ("\t=1", "'\t=1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("a\r=1", "a␍=1"),
+        ("\n=1", "␊=1"),
+        ("gpt-4o", "gpt-4o"),
+        (-1.5, "-1.500"),
+        (None, ""),
+    ],
+)
+def test_no_cell_is_a_formula_or_two_rows(value, cell):
+    assert spreadsheet_cell(value) == cell
