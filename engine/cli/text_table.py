@@ -13,9 +13,11 @@ from itertools import zip_longest
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from engine.cli.terminal import has_colour, is_terminal
+from engine.source.excerpt import printable
 
 _GAP = "  "
 
@@ -62,7 +64,9 @@ class Table(Struct, frozen=True):
 
 
 def print_table(table: Table) -> None:
-    """Print a table on standard output, its headings in bold on a terminal."""
+    """Print a table on standard output, its headings in bold on a terminal. Names that others have
+    chosen do not control it."""
+    table = replace(table, rows=[[*map(printable, row)] for row in table.rows])
     width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
     first, *others = table.lines(width)
     click.echo("\n".join([click.style(first, bold=True), *others]), color=has_colour(sys.stdout))

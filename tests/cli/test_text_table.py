@@ -11,7 +11,7 @@ import termios
 
 import pytest
 
-from engine.cli.text_table import Table
+from engine.cli.text_table import Table, print_table
 from tests.support.commands import DOCUMENT, GOOD, modelway
 from tests.support.each import each
 from tests.support.paths import ROOT
@@ -38,6 +38,11 @@ def test_the_widest_column_is_wrapped_between_words():
         "                      text that is long",
         "long-name-that-stays                     1,000",
     ]
+
+
+def test_a_name_does_not_control_the_terminal(capsys):
+    print_table(Table(("NAME",), [("\x1b]0;title\x07\u202e",)]))
+    assert capsys.readouterr().out == "NAME\n␛]0;title␇\N{REPLACEMENT CHARACTER}\n"
 
 
 @each("width", [1, 10, 20, 33, 34, 40])

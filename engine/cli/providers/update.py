@@ -23,6 +23,7 @@ from engine.offline.catalog_differences import (
     ProviderChanges,
     catalog_differences,
 )
+from engine.source.excerpt import printable
 from engine.source.problem import Findings
 
 _HINT = "write `providers: {catalog: catalog.yaml}` into gateway.yaml, then it can be written"
@@ -91,7 +92,7 @@ def _print(changes: Sequence[ProviderChanges], output_format: str) -> None:
     for each in changes:
         click.echo(f"{each.name}: {each.old_date} -> {each.new_date}")
         for line in _lines(each.changes):
-            click.echo(f"  {line}")
+            click.echo(f"  {printable(line)}")
 
 
 def _lines(changes: Iterable[CatalogChange]) -> Iterable[str]:

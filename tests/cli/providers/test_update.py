@@ -30,6 +30,13 @@ def test_the_difference_is_shown_and_nothing_is_written(folder):
     assert not (folder / "mine.yaml").exists()
 
 
+def test_a_name_does_not_control_the_terminal(folder):
+    evil = r'"x\e]0;title\a": {price: {input: 1}}'
+    (folder / "newer.yaml").write_text(f"groq: {{date: 2030-01-31, models: {{{evil}}}}}\n")
+    result = modelway("providers", "update", "newer.yaml")
+    assert result.stdout.splitlines()[1] == "  x␛]0;title␇: added, input 1"
+
+
 def test_what_was_written_does_not_differ_any_more(folder):
     assert modelway("providers", "update", "newer.yaml", "--write").exit_code == 0
     again = modelway("providers", "update", "newer.yaml")
