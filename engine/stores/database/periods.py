@@ -13,6 +13,9 @@ PERIODS = (HOUR, DAY, MONTH)
 """The length of each kind of period in seconds. All begin at whole multiples since 1970, so that
 each consists of whole periods of the kind before it."""
 
+TAG_PERIODS = (DAY, 8 * DAY)
+"""The lengths of the periods of the sums of tags, of which callers ask for at most 92 days."""
+
 
 @dataclass(slots=True)
 class Pieces:

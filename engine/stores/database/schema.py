@@ -169,17 +169,18 @@ TAG_SUMS = ("requests", "failed", "input", "output", "cached", "cost_high", "cos
 ledger_tags = Table(
     "ledger_tags",
     metadata,
+    Column("period", Integer, primary_key=True, autoincrement=False),
     Column("start", BigInteger, primary_key=True, autoincrement=False),
     Column("key", LargeBinary, primary_key=True),
     *_names(TAG_NAMES),
     *(Column(name, BigInteger, nullable=False) for name in TAG_SUMS),
-    Index(None, "token", "start"),
-    Index(None, "team", "start"),
+    Index(None, "token", "period", "start"),
+    Index(None, "team", "period", "start"),
     sqlite_with_rowid=False,
 )
-"""Sums of the rows with tags by day and `TAG_NAMES`, for callers: one for the token, whose team is
-"", and one for the team. Triggers update them in the transaction that inserts a row, in SQLite
-too."""
+"""Sums of the rows with tags by TAG_PERIODS and `TAG_NAMES`, for callers: one for the token, whose
+team is "", and one for the team. Triggers update them in the transaction that inserts a row, in
+SQLite too."""
 
 stored_responses = Table(
     "stored_responses",

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     CompoundSelect,
     Connection,
     Select,
+    and_,
+    false,
     func,
     literal_column,
+    or_,
     select,
     union_all,
 )
 
 from engine.stores.database.database import Database
+from engine.stores.database.periods import TAG_PERIODS, round_up
 from engine.stores.database.schema import COST_BITS, TAG_SUMS, ledger, ledger_tags
 from engine.stores.database.sums import (
     SUMS,
@@ -33,8 +38,8 @@ from engine.values.usage import Usage
 MAX_COMBINATIONS = 10_000
 """The combinations of tags that are read, those with the most requests; the others are summed."""
 MAX_SUMS = 50_000
-"""The sums of a day and a combination of tags that are added for an answer. Where each request has
-other tags, there are as many as requests."""
+"""The sums of a period and a combination of tags that are added for an answer. Where each request
+has other tags, there are as many as requests."""
 
 
 def totals_by_tag(
@@ -81,19 +86,34 @@ def _combinations(connection: Connection, where: UsageFilter) -> list[Sequence[A
 def _sums(connection: Connection, where: UsageFilter) -> Select[Any] | CompoundSelect[Any]:
     """The tags, the currency and `TAG_SUMS` of some days: the sums, and single rows from before
     `tags_from`, which are not in the sums yet."""
-    day = ledger_tags.c
-    sums = select(day.tags, day.currency, *(day[name] for name in TAG_SUMS)).where(
-        *conditions(ledger_tags, where), day.start >= int(where.since), day.start < int(where.until)
+    row = ledger_tags.c
+    since = max(where.since, rows_from(connection))
+    sums = select(row.tags, row.currency, *(row[name] for name in TAG_SUMS)).where(
+        *conditions(ledger_tags, where), or_(false(), *_periods(since, where.until))
     )
     until = min(state(connection, "tags_from"), where.until)
-    since = max(where.since, rows_from(connection))
     if until <= since:
         return sums
-    row, values = ledger.c, dict(zip(SUMS, row_sums(), strict=True))
-    rows = select(row.tags, row.currency, *(values[name].label(name) for name in TAG_SUMS)).where(
-        *conditions(ledger, where), row.time >= since, row.time < until, row.tags != ""
+    single, values = ledger.c, dict(zip(SUMS, row_sums(), strict=True))
+    labels = (values[name].label(name) for name in TAG_SUMS)
+    rows = select(single.tags, single.currency, *labels).where(
+        *conditions(ledger, where), single.time >= since, single.time < until, single.tags != ""
     )
     return union_all(sums, rows)
+
+
+def _periods(since: float, until: float) -> Iterator[ColumnElement[bool]]:
+    """The sums of a range: of the longer periods in it, and of the days at both ends. Of a day that
+    the retention has begun to delete, the sum has all rows."""
+    days, longer = TAG_PERIODS
+    first, last = int(since) // days * days, int(until)
+    start, end = round_up(first, longer), last // longer * longer
+    if start >= end:
+        start = end = first
+    for period, begin, stop in ((days, first, start), (longer, start, end), (days, end, last)):
+        if begin < stop:
+            row = ledger_tags.c
+            yield and_(row.period == period, row.start >= begin, row.start < stop)
 
 
 def _total(key: str, currency: str, values: Sequence[Any]) -> Total:

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from engine.stores.database.partitions import drop_months
-from engine.stores.database.periods import DAY, HOUR, PERIODS, round_up
+from engine.stores.database.periods import HOUR, PERIODS, TAG_PERIODS, round_up
 from engine.stores.database.schema import (
     MODEL_NAMES,
     NAMES,
@@ -58,8 +58,8 @@ def delete_before(connection: Connection, before: float, limit: int) -> int:
     if connection.dialect.name == "postgresql":
         drop_months(connection, before)
     statements = [_delete_rows(before, limit), _delete_periods(ledger_models, HOUR, before, limit)]
-    statements.append(_delete_periods(ledger_tags, DAY, before, limit))
-    statements += [_delete_periods(ledger_totals, p, before, limit) for p in PERIODS]
+    for table, periods in ((ledger_totals, PERIODS), (ledger_tags, TAG_PERIODS)):
+        statements += [_delete_periods(table, period, before, limit) for period in periods]
     return max(connection.execute(statement).rowcount for statement in statements)
 
 
@@ -71,7 +71,7 @@ def _delete_rows(before: float, limit: int) -> Delete:
 def _delete_periods(table: Table, period: int, before: float, limit: int) -> Delete:
     key = tuple_(*table.primary_key.columns)
     old = select(*table.primary_key.columns).where(table.c.start <= floor(before) - period)
-    if table is ledger_totals:
+    if table is not ledger_models:
         old = old.where(table.c.period == period)
     return delete(table).where(key.in_(old.order_by(table.c.start).limit(limit)))
 
@@ -123,31 +123,37 @@ def _fill_totals(connection: Connection, start: int, end: int) -> None:
 
 
 def _fill_tags(connection: Connection, start: int, end: int) -> None:
-    """Add the tagged rows of some hours to the sums of their days: triggers leave them out."""
+    """Add the tagged rows of some hours to the sums of their periods: triggers leave them out."""
     kind = connection.dialect.name
     values = dict(zip(SUMS, row_sums(), strict=True))
-    day = floor_time(ledger.c.time, DAY, kind).label("start")
     others = [ledger.c.tags, ledger.c.currency, *(values[name].label(name) for name in TAG_SUMS)]
     nobody: Expression = literal_column("''")
     holders = ("token", ledger.c.token, nobody), ("team", nobody, ledger.c.team)
     counted = union_all(
         *(
-            select(day, token.label("token"), team.label("team"), *others).where(
+            select(
+                literal_column(str(period)).label("period"),
+                floor_time(ledger.c.time, period, kind).label("start"),
+                *(token.label("token"), team.label("team"), *others),
+            ).where(
                 *(ledger.c.time >= start, ledger.c.time < end),
                 *(ledger.c.tags != "", ledger.c[holder] != ""),
             )
             for holder, token, team in holders
+            for period in TAG_PERIODS
         )
     ).subquery()
     names = [counted.c[name] for name in TAG_NAMES]
     sums = (func.sum(counted.c[name]) for name in TAG_SUMS)
-    rows = select(counted.c.start, _key(connection, names), *names, *sums).group_by(
-        counted.c.start, *names
-    )
+    period, begin = counted.c.period, counted.c.start
+    rows = select(period, begin, _key(connection, names), *names, *sums)
+    rows = rows.group_by(period, begin, *names)
     upsert: Any = sqlite.insert if kind == "sqlite" else postgresql.insert
-    new = upsert(ledger_tags).from_select(["start", "key", *TAG_NAMES, *TAG_SUMS], rows)
+    new = upsert(ledger_tags).from_select(["period", "start", "key", *TAG_NAMES, *TAG_SUMS], rows)
     added = {name: ledger_tags.c[name] + new.excluded[name] for name in TAG_SUMS}
-    connection.execute(new.on_conflict_do_update(index_elements=["start", "key"], set_=added))
+    connection.execute(
+        new.on_conflict_do_update(index_elements=["period", "start", "key"], set_=added)
+    )
 
 
 _FILLS = {"totals_from": _fill_totals, "tags_from": _fill_tags}

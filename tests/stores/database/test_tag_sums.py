@@ -52,7 +52,20 @@ def test_a_team_has_the_sums_of_its_tokens(records):
         (replace(ALL, token="cid"), 1),
     ):
         assert [total.requests for total in totals(records, where)] == [expected]
-    assert records.read(lambda connection: connection.scalar(select(STARTS))) == 5
+    assert records.read(lambda connection: connection.scalar(select(STARTS))) == 5 * 2
+
+
+def test_any_days_are_summed_exactly_of_periods_of_both_lengths(records):
+    days = range(30)
+    UsageTable(records).insert([row(day, "a")._replace(time=day * DAY + 1.5) for day in days])
+    for since in (0, 1, 7, 8, 9, 16):
+        for until in (1, 8, 9, 15, 16, 24, 30, 40):
+            where = replace(ALL, since=float(since * DAY), until=float(until * DAY))
+            expected = len([day for day in days if since <= day < until])
+            assert sum(total.requests for total in totals(records, where)) == expected
+    read = select(ledger_tags.c.period).distinct()
+    periods = records.read(lambda connection: connection.scalars(read).all())
+    assert sorted(periods) == [DAY, 8 * DAY]
 
 
 def test_a_text_that_was_cut_has_no_tag(records):
@@ -74,7 +87,7 @@ def old_rows(database, *rows):
 
     def downgrade(connection):
         config.attributes["connection"] = connection
-        command.downgrade(config, "r0012")
+        command.downgrade(config, "r0013")
 
     database.write(downgrade)
     UsageTable(database).insert(rows)

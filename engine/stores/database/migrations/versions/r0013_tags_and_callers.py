@@ -1,11 +1,7 @@
-"""What callers read of themselves: sums by day and tags, and indexes for one token or one team.
+"""What callers read of themselves: indexes for one token or one team.
 
-Expands: programs of older steps insert rows as before, and triggers add the tagged ones to
-`ledger_tags`. A program of an older step deletes no old sums of tags; the next newer one does. The
-sums of existing rows are computed later: those from before `tags_from` are not in the table yet.
-
-A day of one token, or of one team, is a few rows of `ledger_totals` and of `ledger_tags`, and the
-last requests of a token are the end of an index: none takes longer because others have sent more.
+Expands. A day of one token, or of one team, is a few rows of `ledger_totals`, and the last requests
+of a token are the end of an index: neither takes longer because others have sent more.
 """
 
 from __future__ import annotations
@@ -16,129 +12,23 @@ from alembic import op
 revision = "r0013"
 down_revision: str | None = "r0012"
 
-_NAMES = ("token", "team", "tags", "currency")
-_SUMS = {
-    "requests": "CASE WHEN outcome <> 'cancelled' THEN 1 ELSE 0 END",
-    "failed": (
-        "CASE WHEN outcome NOT IN ('caller_left', 'cancelled') "
-        "AND (outcome <> 'complete' OR status >= 400) THEN 1 ELSE 0 END"
-    ),
-    **{name: name for name in ("input", "output", "cached")},
-    "cost_high": "cost >> 32",
-    "cost_low": "cost & 4294967295",
-}
-"""The columns of sums, and what one row adds to each."""
-_COLUMNS = ("tags", "currency", "time", "outcome", "status", "input", "output", "cached", "cost")
-_HOLDERS = "(SELECT 1 AS of_token UNION ALL SELECT 0) AS holders"
-_HOLDER = {
-    "token": "CASE WHEN of_token = 1 THEN token ELSE '' END",
-    "team": "CASE WHEN of_token = 1 THEN '' ELSE team END",
-}
-"""Each row counts for its token and for its team, in a sum of each: a team has many tokens."""
-_DAY = 86_400
-_INDEXES = {
-    "ix_ledger_tags_token_start": ("ledger_tags", "token, start"),
-    "ix_ledger_tags_team_start": ("ledger_tags", "team, start"),
-}
 _TOTALS_INDEX = ("ix_ledger_totals_team_period_start", "ledger_totals", "team, period, start")
 _LEDGER_INDEX = "ix_ledger_token_time"
 
 
 def upgrade() -> None:
-    is_postgresql = op.get_bind().dialect.name == "postgresql"
-    if is_postgresql:
+    if op.get_bind().dialect.name == "postgresql":
         _index_months()
     else:
         op.execute("CREATE INDEX {} ON {} ({})".format(*_TOTALS_INDEX))
-    _create_table()
-    if is_postgresql:
-        # Between `tags_from` and the trigger no row may be inserted.
-        op.execute("LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE")
-        op.execute("ALTER TABLE ledger_tags SET (fillfactor = 70)")
-    op.execute(
-        "INSERT INTO ledger_state SELECT 'tags_from', CASE WHEN max(time) IS NULL THEN 0 "
-        f"ELSE {_START[is_postgresql].replace('time', 'max(time)')} + {_DAY} END FROM ledger"
-    )
-    op.execute(_postgresql_function() if is_postgresql else _sqlite_trigger())
-    if is_postgresql:
-        op.execute(
-            "CREATE TRIGGER ledger_tag_sums AFTER INSERT ON ledger "
-            "REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT "
-            "EXECUTE FUNCTION ledger_add_tags()"
-        )
 
 
 def downgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
-        op.execute("DROP TRIGGER ledger_tag_sums ON ledger")
-        op.execute("DROP FUNCTION ledger_add_tags()")
         op.execute(f"DROP INDEX {_LEDGER_INDEX}")
         # The index of the first partition was there before.
         op.execute("CREATE INDEX ix_usage_token_time ON usage (token, time)")
-    else:
-        op.execute("DROP TRIGGER usage_tag_sums")
-    op.execute("DELETE FROM ledger_state WHERE name = 'tags_from'")
-    op.drop_table("ledger_tags")
     op.drop_index(_TOTALS_INDEX[0], "ledger_totals")
-
-
-def _create_table() -> None:
-    op.create_table(
-        "ledger_tags",
-        sa.Column("start", sa.BigInteger, nullable=False),
-        sa.Column("key", sa.LargeBinary, nullable=False),
-        *(sa.Column(name, sa.Text, nullable=False) for name in _NAMES),
-        *(sa.Column(name, sa.BigInteger, nullable=False) for name in _SUMS),
-        sa.PrimaryKeyConstraint("start", "key", name="pk_ledger_tags"),
-        sqlite_with_rowid=False,
-    )
-    for name, (table, columns) in _INDEXES.items():
-        op.execute(f"CREATE INDEX {name} ON {table} ({columns})")
-
-
-_KEY = {
-    True: f"substring(sha256(convert_to(ROW({', '.join(_NAMES)})::text, 'UTF8')) FOR 16)",
-    False: " || ".join(f"quote({name})" for name in _NAMES),
-}
-"""The key of a sum, in PostgreSQL and in SQLite."""
-_START = {
-    True: f"floor(time / {_DAY})::bigint * {_DAY}",
-    False: f"CAST(time / {_DAY} AS INTEGER) * {_DAY}",
-}
-_ADDITIONS = ", ".join(f"{name} = ledger_tags.{name} + excluded.{name}" for name in _SUMS)
-
-
-def _insert(rows: str, key: str, start: str) -> str:
-    """The statement that adds the tagged ones of some rows, in the order of the keys, so that there
-    is no deadlock. Rows from before `tags_from` are added later, as those that there were."""
-    names = ", ".join(_NAMES)
-    sums = ", ".join(f"sum({expression})" for expression in _SUMS.values())
-    columns = ", ".join((*(f"{text} AS {name}" for name, text in _HOLDER.items()), *_COLUMNS))
-    return (
-        f"INSERT INTO ledger_tags (start, key, {names}, {', '.join(_SUMS)}) "
-        f"SELECT {start} AS start, {key} AS key, {names}, {sums} "
-        f"FROM (SELECT {columns} FROM {rows} CROSS JOIN {_HOLDERS}) AS counted "
-        "WHERE tags <> '' AND (token <> '' OR team <> '') "
-        "AND time >= (SELECT value FROM ledger_state WHERE name = 'tags_from') "
-        f"GROUP BY {start}, {names} ORDER BY 1, 2 "
-        f"ON CONFLICT (start, key) DO UPDATE SET {_ADDITIONS}"
-    )
-
-
-def _postgresql_function() -> str:
-    insert = _insert("new_rows", _KEY[True], _START[True])
-    return (
-        "CREATE FUNCTION ledger_add_tags() RETURNS trigger LANGUAGE plpgsql "
-        f"SET search_path FROM CURRENT AS $$ BEGIN {insert}; RETURN NULL; END $$"
-    )
-
-
-def _sqlite_trigger() -> str:
-    """One sum for each row: a tagged row is added at once, unlike to the other sums."""
-    row = ", ".join(f"NEW.{name} AS {name}" for name in ("token", "team", *_COLUMNS))
-    insert = _insert(f"(SELECT {row})", _KEY[False], _START[False])
-    when = "WHEN NEW.tags <> ''"
-    return f"CREATE TRIGGER usage_tag_sums AFTER INSERT ON usage {when} BEGIN {insert}; END"
 
 
 def _index_months() -> None:
