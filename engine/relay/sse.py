@@ -212,6 +212,8 @@ class Cleaner(Filter):
             self.failure = NotAnEvent(b"\n".join(unknown))
         elif unknown and not data:
             self._unknown_lines = block
+        if len(data) > 1 and all(map(_is_whole, data)):  # one line end between two events
+            return b"".join(map(self._event, [b"data: " + line for line in data]))
         if not any(line.strip() for line in data):
             return b"\n".join(comments) + b"\n\n" if comments and self._rules.comments else b""
         if not self._rules.end_marker and b" ".join(data).strip() == END_MARKER:
@@ -241,7 +243,15 @@ def _is_truncated(block: bytes) -> bool:
     text = b"\n".join(data).strip()
     if not text:
         return _FIELD_START.search(block) is not None
+    if len(data) > 1 and _is_whole(data[-1]):
+        return False
     return text != END_MARKER and json_or_none(text) is None
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line of data is all of an event: an object, or the end marker."""
+    text = line.strip()
+    return text == END_MARKER or (text[:1] == b"{" and json_or_none(text) is not None)
 
 
 def _is_foreign(line: bytes) -> bool:

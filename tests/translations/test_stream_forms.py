@@ -50,6 +50,9 @@ FORMS: dict[str, Callable[[Events], bytes]] = {
     "types in names alone": lambda events: re.sub(
         rb'(event: .*\ndata: \{)"type": ?"[^"]*",? ?', rb"\1", b"".join(events)
     ),
+    "one line end between events": lambda events: b"".join(
+        re.sub(rb"event: .*\n", b"", event).replace(b"\n\n", b"\n") for event in events
+    ),
     "data in two lines": lambda events: b"".join(
         re.sub(rb'data: (\{.*?),"', rb'data: \1,\ndata: "', event, count=1) for event in events
     ),

@@ -19,7 +19,7 @@ from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_blank
-from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id
+from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id, unwrapped
 from engine.translations.neutral.json_members import Members
 
 Key = tuple[str, int | str]
@@ -183,7 +183,8 @@ class ChoiceReader:
             number = self._calls.begin(fragment.index, "")
         elif self._is_behind(number, name, arguments):
             name = name or self._announced.name(number)
-            if name == self._announced.name(number) and arguments == "".join(self._arguments):
+            is_repeated = unwrapped(arguments) == "".join(self._arguments)
+            if is_repeated and name == self._announced.name(number):
                 return  # some servers repeat a call at its end
             number, vendor_id = self._calls.begin(fragment.index, ""), ""
         begun = self._announced.has_begun(number, name)
@@ -205,7 +206,7 @@ class ChoiceReader:
         if self._open != ("call", number):
             return False
         is_other = bool(name) and name != self._announced.name(number)
-        begins = is_other or arguments.lstrip().startswith("{")
+        begins = is_other or unwrapped(arguments).lstrip().startswith("{")
         return begins and is_complete(self._arguments)
 
     def _sign(self, number: int, signature: str, output: list[events.Event], *, late: bool) -> None:

@@ -45,7 +45,6 @@ _HARMLESS = {
     "repetition_penalty": (b"1", b"1.0"),
     "min_p": (b"0", b"0.0"),
 }
-_SWITCHES = ("enabled", "disabled", "adaptive", "auto")
 
 _REQUEST = ObjectReader(shapes.RequestObject)
 _TOOL = ObjectReader(shapes.ToolObject)
@@ -235,7 +234,7 @@ def _read_reasoning(reasoning: Members) -> Thinking | None:
 
 def _read_switch(thinking: Members) -> Thinking:
     kind, budget = thinking.text("type"), thinking.integer("budget_tokens")
-    if kind not in _SWITCHES:
+    if kind not in ("enabled", "disabled", "adaptive", "auto"):
         raise thinking.wrong("type", "enabled, disabled, adaptive or auto")
     thinking.rest()
     off = kind == "disabled"

@@ -20,7 +20,6 @@ from engine.translations.neutral.json_members import Members, value_of
 from engine.values.trees import Json
 
 _OBJECT = msgspec.json.Decoder(Json)
-_SUMMARY = "reasoning.summary"
 
 
 class Detail:
@@ -88,7 +87,7 @@ def _entry(signature: str, text: str) -> Json | None:
     which callers can make up."""
     entry = value_of(_OBJECT, signature)
     if entry is not None and text:
-        entry["summary" if entry.get("type") == _SUMMARY else "text"] = text
+        entry["summary" if entry.get("type") == "reasoning.summary" else "text"] = text
     return entry
 
 

@@ -146,13 +146,12 @@ _STOPS: dict[str, events.Stop] = {
     "guardrail_intervened": "filter",
     "content_filtered": "filter",
 }
-_MALFORMED = ("malformed_model_output", "malformed_tool_use")
 _EXPLANATIONS = {"guardrail_intervened": "A guardrail of the upstream intervened."}
 
 
 def read_finish(reason: str, fields: Raw) -> events.Finish:
     """`fields` are those that only its model has. Raises BrokenAnswer for a broken answer."""
-    if reason in _MALFORMED:
+    if reason in ("malformed_model_output", "malformed_tool_use"):
         raise events.BrokenAnswer(f"the upstream's answer is malformed ({reason})")
     return events.Finish(
         stop=_STOPS.get(reason) or events.foreign_stop(reason) or "end",

@@ -108,12 +108,13 @@ def _documented(raw: Raw) -> object:
 _STOPS: dict[str, events.Stop] = {
     "STOP": "end",
     "MAX_TOKENS": "length",
+    "2": "length",  # enumerations may come as their numbers
     "CONTINUATION": "length",
     **dict.fromkeys(
         (
             *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
             *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR"),
-            *("ESCALATION", "PUP_LIMITED_DISABLED"),
+            *("ESCALATION", "PUP_LIMITED_DISABLED", "3", "4", "6", "7", "8"),
         ),
         "filter",
     ),

@@ -14,7 +14,6 @@ from engine.translations.neutral.refusals import is_error
 from engine.values.event_json import json_or_none
 
 _read_event = fields.ANSWER.read
-_UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
 
 def read_answer(body: bytes) -> Iterable[events.Event]:
@@ -45,7 +44,7 @@ class Reader:
             fields.ERRORS.refuse(text)
         if (feedback := answer.prompt_feedback) is not None:
             reason = feedback.block_reason
-            if reason and reason not in _UNSPECIFIED:
+            if reason and not reason.endswith("_REASON_UNSPECIFIED"):
                 words = f"The prompt was blocked ({reason:.40})."
                 self._blocked = events.Finish(stop="filter", native=reason, explanation=words)
         if not self._started:

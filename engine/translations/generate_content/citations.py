@@ -100,9 +100,6 @@ class TextOffsets:
         return None if self._known is not None and characters > self._known else characters
 
 
-_CHUNKS = ("web", "retrievedContext", "maps")
-
-
 class CitationReader:
     """Reads the sources of one candidate. `offsets` are those of its text, of all blocks: the
     vendor counts in all of it, and gives the sources at its end."""
@@ -155,7 +152,7 @@ class CitationReader:
 
 
 def _chunk(chunk: Members) -> neutral.Citation:
-    for name in _CHUNKS:
+    for name in ("web", "retrievedContext", "maps"):
         if (source := chunk.members(name)) is not None:
             return _source(source)
     return neutral.Citation()

@@ -57,8 +57,6 @@ _RESULTS = ("result", "output", "error")
 _CONTENTS = ("text", "inlineData", "fileData", "functionCall", "functionResponse")
 """What a part can hold, of which the first counts."""
 
-_OTHERS = len(_CONTENTS) - 1
-
 _contents: Callable[[shapes.PartObject], tuple[Any, ...]] = attrgetter(
     "text", "inline_data", "file_data", "function_call", "function_response"
 )
@@ -124,7 +122,7 @@ class ContentReader:
             return neutral.Foreign(kind=kind, place=place)
         if part.media_resolution is not None:
             self._read_detail(block, part.media_resolution.level or "", place)
-        if part.extra or _contents(part).count(None) < _OTHERS:
+        if part.extra or _contents(part).count(None) < len(_CONTENTS) - 1:
             self._note_others(part, place)
         block.place = place
         return block

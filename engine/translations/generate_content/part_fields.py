@@ -134,8 +134,6 @@ def _kind(media_type: str) -> MediaKind:
 
 
 _NAMES = ("thoughtSignature", "thought_signature")
-_CALLS = ("functionCall", "function_call")
-_UNSIGNED_JSON = msgspec.json.encode(UNSIGNED)
 
 
 def without_seals(request: object) -> neutral.Changes:
@@ -161,6 +159,6 @@ def _part_changes(content: Json, place: JsonPath) -> dict[JsonPath, bytes | None
         if part.get("thought") or part.get("text") == "":
             changes[*place, at] = None
         else:
-            calls = any(call in part for call in _CALLS)
-            changes[*place, at, name] = _UNSIGNED_JSON if calls else None
+            calls = "functionCall" in part or "function_call" in part
+            changes[*place, at, name] = msgspec.json.encode(UNSIGNED) if calls else None
     return changes

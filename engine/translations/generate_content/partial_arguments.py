@@ -15,7 +15,6 @@ from engine.values.trees import Json
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]")
 _MAX_DEPTH = 64
-_VALUES = ("numberValue", "boolValue")
 
 
 class PartialArguments:
@@ -43,7 +42,7 @@ class PartialArguments:
             self._strings.append(text)
             return
         self._end_string()
-        for name in _VALUES:
+        for name in ("numberValue", "boolValue"):
             raw = partial.raw(name)
             if raw is not None:
                 self._set(path, raw)

@@ -26,7 +26,6 @@ _BLOCKS: dict[str, type[neutral.Block]] = {
 _TEXTS = ("text_delta", "thinking_delta")
 _VENDORS = ("server_tool_use", "mcp_tool_use")
 _OMISSIBLE = (*_VENDORS, "container_upload", "compaction", "fallback", "mcp_tool_listing")
-_RESULT = "_tool_result"
 
 
 class BlockReader(Part):
@@ -34,7 +33,7 @@ class BlockReader(Part):
     beginning did not come begins so, too. A call without an id gets it from `name`."""
 
     _block: neutral.Block | None = None
-    _is_written = False
+    _is_written = _has_deltas = False
     _input = ""
     """Arguments that came with the beginning of a call: they count unless deltas follow."""
 
@@ -47,7 +46,7 @@ class BlockReader(Part):
         members = fields.KIND.read(raw, place)
         kind = members.type or ""
         opener = _OPENERS.get(kind)
-        omissible = opener is None and (kind in _OMISSIBLE or kind.endswith(_RESULT))
+        omissible = opener is None and (kind in _OMISSIBLE or kind.endswith("_tool_result"))
         if opener is None and not omissible:
             opener = _OPENERS.get(_kind_of(members))
         if opener is not None:
@@ -128,7 +127,7 @@ class BlockReader(Part):
     def _renew(self, block: neutral.Block | None) -> None:
         """Some servers have thoughts and text in one block, or under one index."""
         self._block, self._signature, self._input = block, None, ""
-        self._is_written = False
+        self._is_written = self._has_deltas = False
 
     def _whole(self) -> list[events.Event]:
         output: list[events.Event] = []
@@ -142,7 +141,10 @@ class BlockReader(Part):
 
     def _add(self, text: str | None, output: list[events.Event]) -> None:
         if text:
-            self._input = ""
+            if text == "{}" and isinstance(self._block, neutral.ToolCall) and not self._has_deltas:
+                self._input = text  # all of it, or in place of what follows
+                return
+            self._input, self._has_deltas = "", True
             if not self._is_written:
                 self._begin(output)
             output.append(events.Delta(text))

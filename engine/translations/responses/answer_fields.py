@@ -99,6 +99,7 @@ class Response(Struct):
     error: Raw = Raw(b"null")
     incomplete_details: IncompleteDetails | None = None
     output: list[Raw] | None = None
+    output_text: str | None = None
 
 
 class StreamEvent(Struct):
@@ -135,7 +136,7 @@ class EndEvent(Struct):
 _OPTIONAL = (
     *("id", "model", "created_at", "call_id", "logprobs", "annotations", "annotation"),
     *("item_id", "summary", "summary_index", "encrypted_content", "output_format", "reason"),
-    "incomplete_details",
+    *("incomplete_details", "output_text"),
 )
 
 _JSON_TEXTS = ("arguments", "delta")

@@ -39,12 +39,14 @@ def read_answer(body: bytes) -> Iterator[events.Event]:
     response = fields.RESPONSE.read(body)
     if response.status is None and is_error(response.error):
         raise ERRORS.inside(msgspec.json.decode(body))
-    if response.output is None and not is_error(response.error):
+    if response.output is None and not response.output_text and not is_error(response.error):
         ERRORS.refuse_whole(body)
         raise events.BrokenAnswer("the upstream's answer has no output")
     head = fields.HEAD.read(body)
     yield read_start(head)
     name = name_of_answer(head.id, body)
+    if response.output_text and not response.output:  # what SDKs make of the output
+        yield from events.whole_block(neutral.Text(), response.output_text)
     for kind, raw, place in read_items(response):
         yield from read_item(kind, raw, place, name)
     yield read_end(response)
