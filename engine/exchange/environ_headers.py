@@ -33,6 +33,12 @@ def environ_key(header: str) -> str:
     return name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
 
 
+def header_name(key: str) -> str:
+    """The header with this WSGI name: what `environ_key` gives it for."""
+    name = key.removeprefix("HTTP_")
+    return name if name.islower() else name.replace("_", "-").lower()
+
+
 def comma_separated(header: str | None) -> list[str]:
     """The elements of a list-valued header in lower case (RFC 9110 5.6.1)."""
     return [element.strip().lower() for element in (header or "").split(",")]

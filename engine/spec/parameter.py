@@ -16,6 +16,7 @@ from engine.spec.document import path_templates
 from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
+from engine.spec.document.schema_types import Resolve, types_of
 from engine.spec.parameter_readers import compile_reader, splits_at_commas
 from engine.spec.query_content import compile_query
 from engine.spec.query_string import Query
@@ -28,8 +29,9 @@ from engine.values.errors import GatewayError, Malformed
 class Parameter(Struct, frozen=True):
     """A declared parameter: its location, reader and validator.
 
-    `read_decoded` treats percent-encoded commas as separators; it is used if `read` gives no valid
-    value.
+    `other_readers` are used, in this order, if `read` gives no valid value: one takes
+    percent-encoded commas as separators, one reads a single value where the schema allows a list
+    as well.
     """
 
     name: str
@@ -37,40 +39,39 @@ class Parameter(Struct, frozen=True):
     required: bool
     read: Callable[[Any], Any]
     validator: SchemaValidator | None
-    read_decoded: Callable[[Any], Any] | None = None
+    other_readers: tuple[Callable[[Any], Any], ...] = ()
 
     def check(self, source: object) -> Any:
         """The parameter's value, or MISSING. Raises GatewayError 400 with its name."""
         try:
             value = self.read(source)
         except Malformed as error:
-            if (value := self._decoded(source)) is MISSING:
+            if (value := self._read_otherwise(source)) is MISSING:
                 raise GatewayError(400, "invalid_value", f"{error}", param=self.name) from error
             return value
-        if value is MISSING:
-            if self.required:
-                raise GatewayError(
-                    400,
-                    "missing_required_parameter",
-                    f"Missing required {self.location} parameter: '{self.name}'.",
-                    param=self.name,
-                )
-        elif self.validator is not None and not self.validator.is_valid(value):
-            if (decoded := self._decoded(source)) is not MISSING:
-                return decoded
-            raise explain(self.validator, value, self.name).error()
-        return value
+        if value is MISSING and not self.required:
+            return value
+        if value is not MISSING and (self.validator is None or self.validator.is_valid(value)):
+            return value
+        if (other := self._read_otherwise(source)) is not MISSING:
+            return other
+        if value is MISSING or self.validator is None:
+            message = f"Missing required {self.location} parameter: '{self.name}'."
+            raise GatewayError(400, "missing_required_parameter", message, param=self.name)
+        raise explain(self.validator, value, self.name).error()
 
     def accepts(self, source: object) -> bool:
         """Whether `check` accepts the source; cheaper than its explanation of a refusal."""
         try:
             value = self.read(source)
         except Malformed:
-            return self._decoded(source) is not MISSING
-        if value is MISSING:
-            return not self.required
-        is_valid = self.validator is None or self.validator.is_valid(value)
-        return is_valid or self._decoded(source) is not MISSING
+            return self._read_otherwise(source) is not MISSING
+        if value is MISSING and not self.required:
+            return True
+        is_valid = value is not MISSING and (
+            self.validator is None or self.validator.is_valid(value)
+        )
+        return is_valid or self._read_otherwise(source) is not MISSING
 
     def source(self, exchange: Exchange, query: Query | None) -> Query | str | None:
         """The part of a request that holds the parameter, as `read` expects it."""
@@ -82,15 +83,18 @@ class Parameter(Struct, frozen=True):
             return exchange.header(environ_key(self.name))
         return exchange.header("HTTP_COOKIE") if self.location == "cookie" else exchange.query
 
-    def _decoded(self, source: object) -> object:
-        """The value with encoded commas as separators; MISSING if it is not valid either."""
-        if self.read_decoded is None or self.validator is None:
+    def _read_otherwise(self, source: object) -> object:
+        """The first valid value of the other readers; MISSING if none has one."""
+        if self.validator is None:
             return MISSING
-        try:
-            value = self.read_decoded(source)
-        except Malformed:
-            return MISSING
-        return value if value is not MISSING and self.validator.is_valid(value) else MISSING
+        for read in self.other_readers:
+            try:
+                value = read(source)
+            except Malformed:
+                continue
+            if value is not MISSING and self.validator.is_valid(value):
+                return value
+        return MISSING
 
 
 _NO_QUERY = Query.parse("")
@@ -172,5 +176,16 @@ def _parameter(node: Node, name: str, location: str, schemas: Schemas) -> Parame
     read = compile_read()
     splits = media_type is None and splits_at_commas(location, style, explode, shape, resolve)
     validator = schemas.validator(schema) if schema.value is not None else None
-    read_decoded = compile_read(decoded=True) if splits and validator is not None else None
-    return Parameter(name, location, required or location == "path", read, validator, read_decoded)
+    others = [compile_read(decoded=True)] if splits else []
+    if media_type is None and (single := _single_types(shape, resolve)):
+        others.append(compile_read(schema={"type": single}))
+    is_required = required or location == "path"
+    return Parameter(name, location, is_required, read, validator, tuple(others))
+
+
+def _single_types(schema: object, resolve: Resolve) -> list[str]:
+    """The types of single values of a schema that allows lists or objects as well."""
+    types = types_of(schema, resolve)
+    if "any" in types or not types & {"array", "object"}:
+        return []
+    return sorted(types - {"array", "object", "null"})

@@ -6,6 +6,7 @@ from engine.exchange.environ_headers import (
     comma_separated,
     environ_key,
     header_elements,
+    header_name,
     wants_websocket,
 )
 
@@ -21,6 +22,11 @@ GET = {"REQUEST_METHOD": "GET"}
 )
 def test_a_header_has_a_wsgi_name(header, key):
     assert environ_key(header) == key
+
+
+@pytest.mark.parametrize("name", ["x-api-key", "date", "api_key", "x_a-b", "content-type"])
+def test_a_wsgi_name_has_a_header(name):
+    assert header_name(environ_key(name)) == name
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ STRINGS = {"type": "array", "items": {"type": "string"}}
 CHOICES = {"type": "array", "items": {"enum": ["a", "b"]}}
 PAIR = {"type": "array", "items": {"type": "string"}, "minItems": 2}
 POINT = {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}}}
+EITHER = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"pattern": "^[0-9]+$"}}]}
+ONE_OR_PAIR = {"anyOf": [{"type": "integer"}, {**PAIR, "items": {"type": "integer"}}]}
 REFUSAL = "refused"
 FORM = "application/x-www-form-urlencoded"
 
@@ -73,6 +75,19 @@ TABLE: list[tuple[str, str | None, bool | None, Any, str, Any]] = [
     ("cookie", "form", True, INTEGERS, "p=1%2C2", REFUSAL),
     ("query", None, None, {"type": "integer"}, "p=1%2C2", REFUSAL),
     ("query", None, None, {"type": "string"}, "p=1%2C2", "1,2"),
+    # A list or a single value.
+    ("query", None, None, EITHER, "p=1", ["1"]),
+    ("query", None, None, EITHER, "p=text", "text"),
+    ("query", None, None, EITHER, "p=1&p=2", ["1", "2"]),
+    ("query", None, None, EITHER, "p=text&p=2", REFUSAL),
+    ("query", "form", False, EITHER, "p=a,b", "a,b"),
+    ("query", None, None, ONE_OR_PAIR, "p=7", 7),
+    ("query", None, None, ONE_OR_PAIR, "p=x", REFUSAL),
+    ("header", None, None, ONE_OR_PAIR, "7", 7),
+    ("path", None, None, ONE_OR_PAIR, "7", 7),
+    ("query", None, None, {"anyOf": [POINT, {"type": "integer"}]}, "x=1&y=2", {"x": 1, "y": 2}),
+    ("query", None, None, {"anyOf": [POINT, {"type": "integer"}]}, "p=3", 3),
+    ("query", None, None, {"anyOf": [POINT, {"type": "integer"}]}, "q=3", REFUSAL),
 ]
 
 

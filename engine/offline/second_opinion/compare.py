@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import orjson
 from msgspec import Struct
 
+from engine.exchange.environ_headers import header_name
 from engine.exchange.exchange import Exchange
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.second_opinion.modelway_reader import read_body, read_parameter, read_response
@@ -282,7 +283,7 @@ def _compare_parameters(
 
 def _is_compared(parameter: Parameter, query: Query, exchange: Exchange) -> bool:
     """Whether the text of a parameter contains nothing of `NOT_READ`."""
-    if parameter.read_decoded is not None and "%2c" in f"{exchange.path}?{query.raw}".lower():
+    if parameter.other_readers and "%2c" in f"{exchange.path}?{query.raw}".lower():
         return False
     if parameter.location != "query":
         return True
@@ -290,11 +291,10 @@ def _is_compared(parameter: Parameter, query: Query, exchange: Exchange) -> bool
 
 
 def _headers(exchange: Exchange) -> list[tuple[str, str]]:
-    prefix = "HTTP_"
     return [
-        (key.removeprefix(prefix).replace("_", "-"), str(value))
+        (header_name(key), str(value))
         for key, value in exchange.environ.items()
-        if key.startswith(prefix)
+        if key.startswith("HTTP_")
     ]
 
 
