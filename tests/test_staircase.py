@@ -49,7 +49,6 @@ EDGES = {
     "jsonschema_specifications": (),  # only its copy of a meta-schema is read
     "openapi_spec_validator": (),  # only its copy of the standard's own schema is read
     "openapi_core": ("offline.second_opinion.openapi_core_reader",),
-    "swagger_ui_bundle": ("console.reference",),
     "sqlalchemy": ("stores.database",),
     "alembic": ("stores.database",),
     "sqlite3": ("stores.database",),

@@ -128,6 +128,13 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[Json]:
     return entries
 
 
+def example_model(format_name: str, entries: Sequence[Json], default: str = "MODEL") -> str:
+    """The first model that has a format, if possible without a translation."""
+    candidates = [m for m in entries if format_name in m["formats"] and "*" not in m["id"]]
+    candidates.sort(key=lambda entry: format_name in entry["translated"])
+    return str(candidates[0]["id"]) if candidates else default
+
+
 def _call_formats(
     model: ListedModel,
     operations: ModelOperations,

@@ -10,7 +10,7 @@ from engine import dialects
 from engine.config.console import HOME
 from engine.console.agent_settings import agent_cards
 from engine.console.asset import Asset, respond
-from engine.console.chat_formats import RoutedFormat, models, routed_formats
+from engine.console.chat_formats import RoutedFormat, example_model, models, routed_formats
 from engine.console.code_snippets import snippets
 from engine.console.model_table import model_table
 from engine.console.navigation import header
@@ -65,7 +65,7 @@ def _page(plan: Plan, base: str, formats: Sequence[RoutedFormat], entries: list[
     chat = next((routed for routed in formats if routed.format in default), None)
     address = base + (chat.prefix if chat is not None else "")
     cards = "".join(_format(routed, base, entries) for routed in formats)
-    models_of = {routed.name: _example_model(routed.name, entries) for routed in formats}
+    models_of = {routed.name: example_model(routed.name, entries) for routed in formats}
     agents = agent_cards(formats, base, models_of)
     no_formats = "<p>No chat format is routed here. The reference lists the operations.</p>"
     return f"""{_HEAD}<body>
@@ -112,7 +112,7 @@ def _buttons(plan: Plan) -> str:
 def _format(routed: RoutedFormat, base: str, entries: list[Json]) -> str:
     """A format with its snippets in tabs that are radio buttons, which need no script."""
     name = routed.name
-    model = _example_model(name, entries)
+    model = example_model(name, entries)
     tabs, panels = [], []
     for number, (language, text) in enumerate(snippets(routed, base, model)):
         tab, checked = f"{name}-{number}", " checked" if number == 0 else ""
@@ -133,10 +133,3 @@ def _format(routed: RoutedFormat, base: str, entries: list[Json]) -> str:
 </fieldset>
 </article>
 """
-
-
-def _example_model(format_name: str, entries: list[Json]) -> str:
-    """The first model that has a format, if possible without a translation."""
-    candidates = [m for m in entries if format_name in m["formats"] and "*" not in m["id"]]
-    candidates.sort(key=lambda entry: format_name in entry["translated"])
-    return str(candidates[0]["id"]) if candidates else "MODEL"

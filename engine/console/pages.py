@@ -102,7 +102,9 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
     REFERENCE: PageContent(
         html="docs.html",
         files=(
-            *(FILES / name for name in ("docs.css", "docs.js", "openapi30.js")),
+            FILES / "docs.css",
+            *sorted((FILES / "docs").glob("*.js")),
+            *(FILES / "playground" / f"{name}.js" for name in ("call", "dom", "problem", "sse")),
             *(SWAGGER_UI / name for name in ("swagger-ui.css", "swagger-ui-bundle.js")),
         ),
         data=(lambda plan, services: document(plan),),

@@ -6,14 +6,16 @@ from __future__ import annotations
 import json
 import re
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import orjson
-import swagger_ui_bundle
 
 from engine.console.asset import Asset, respond
+from engine.console.chat_formats import example_model, models, routed_formats
+from engine.console.code_snippets import snippets
 from engine.console.document_components import Components
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
@@ -23,12 +25,16 @@ from engine.spec.document.path_items import ADDITIONAL, METHODS
 from engine.spec.security import Carrier
 from engine.values.trees import Json
 
-SWAGGER_UI = Path(swagger_ui_bundle.swagger_ui_path)
+_PACKAGE = "flask_swagger_ui"
+_FOUND = find_spec(_PACKAGE)  # not imported: it would import Flask, and nothing of it is called
+SWAGGER_UI = Path(_FOUND.origin if _FOUND and _FOUND.origin else _PACKAGE).parent / "dist"
 """The files of Swagger UI."""
 
 _MAX_BASES = 8
 _PLACEHOLDER = "https://the-address-of-this-gateway.invalid"
 """Stands for the base URL, so that the document is merged only once."""
+_LANGUAGES = {"curl": "Shell"}
+"""The languages of programs whose label is another one."""
 _DESCRIPTION = (
     "The operations of this gateway. Put the token where the security of an operation says; a "
     "token that you enter stays in this page."
@@ -41,14 +47,13 @@ def document(plan: Plan) -> Handler:
     """A handler for the merged document, which is built at its first request."""
 
     @cache
-    def parts() -> tuple[bytes, bytes]:
-        before, _, after = _as_json(merged(plan, _PLACEHOLDER)).partition(_PLACEHOLDER.encode())
-        return before, after
+    def template() -> bytes:
+        return _as_json(merged(plan, _PLACEHOLDER))
 
     @lru_cache(maxsize=_MAX_BASES)
     def asset(base: str) -> Asset:
-        before, after = parts()
-        return Asset(before + base.encode() + after, "application/json")
+        content = template().replace(_PLACEHOLDER.encode(), base.encode())
+        return Asset(content, "application/json")
 
     def handle(exchange: Exchange) -> Response:
         return respond(asset(base_of(exchange, plan.config.server)), exchange)
@@ -67,7 +72,7 @@ def _as_json(document: object) -> bytes:
 def merged(plan: Plan, base: str) -> Json:
     """The document. Paths include their prefix, the only server is `base`; an operation is named as
     in gateway.yaml (`spec.operationId`) and listed once, under the first of its prefixes."""
-    merger = _Merger(plan)
+    merger = _Merger(plan, _samples(plan, base))
     for route in plan.routes:
         merger.add(route)
     return {
@@ -80,9 +85,24 @@ def merged(plan: Plan, base: str) -> Json:
     }
 
 
+def _samples(plan: Plan, base: str) -> dict[str, list[Json]]:
+    """The programs of the home page by the operation that they call, as `x-codeSamples`, which
+    several renderers read."""
+    formats = routed_formats(plan)
+    entries = models(plan, formats)
+    return {
+        routed.operation: [
+            {"lang": _LANGUAGES.get(label, label), "label": label, "source": source}
+            for label, source in snippets(routed, base, example_model(routed.name, entries))
+        ]
+        for routed in formats
+    }
+
+
 class _Merger:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, samples: dict[str, list[Json]]) -> None:
         self.plan = plan
+        self.samples = samples
         self.components = Components()
         self.paths: dict[str, Json] = {}
         self.schemes: Json = {}
@@ -127,6 +147,8 @@ class _Merger:
             members["description"] = "\n\n".join(notes).strip()
         if parameters := self._parameters(route):
             members["parameters"] = parameters
+        if operation.id in self.samples:
+            members["x-codeSamples"] = self.samples[operation.id]
         return {
             "operationId": operation.id,
             "tags": [self._tag(operation.spec, tag) for tag in _texts(copied.get("tags"))],

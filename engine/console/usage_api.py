@@ -7,7 +7,7 @@ import orjson
 
 from engine.console.agent_settings import settings_of
 from engine.console.asset import GUARDS
-from engine.console.chat_formats import models, routed_formats
+from engine.console.chat_formats import example_model, models, routed_formats
 from engine.console.navigation import usage_path
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response, compose
@@ -43,21 +43,12 @@ def access(plan: Plan, services: Services) -> Handler:
 def _agents(plan: Plan, caller: Caller, base: str) -> list[Json]:
     """The settings of agents and SDKs for the formats and models that the caller may use."""
     formats = [each for each in routed_formats(plan) if caller.may_call(each.operation)]
-    entries = [each for each in models(plan, formats) if "*" not in each["id"]]
+    entries = [each for each in models(plan, formats) if caller.may_use(each["id"])]
     usable = {
-        each.name: model
-        for each in formats
-        if (model := _model(each.name, [e for e in entries if caller.may_use(e["id"])]))
+        each.name: model for each in formats if (model := example_model(each.name, entries, ""))
     }
     formats = [each for each in formats if each.name in usable]
     return [
         {"title": settings.title, "text": settings.text, "notes": settings.notes}
         for settings in settings_of(formats, base, usable)
     ]
-
-
-def _model(format_name: str, entries: list[Json]) -> str:
-    """The first model that has a format, if possible without a translation, "" without any."""
-    candidates = [each for each in entries if format_name in each["formats"]]
-    candidates.sort(key=lambda entry: format_name in entry["translated"])
-    return str(candidates[0]["id"]) if candidates else ""

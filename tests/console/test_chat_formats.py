@@ -1,7 +1,7 @@
 """The chat formats that a plan routes, and the models in each."""
 
 from engine.config import providers
-from engine.console.chat_formats import models, routed_formats
+from engine.console.chat_formats import example_model, models, routed_formats
 from tests.console.conftest import planned
 
 
@@ -14,6 +14,17 @@ def test_the_shipped_routed_formats(shipped):
     assert generate.path == "/v1beta/models/{model}:generateContent"
     assert generate.stream_path == "/v1beta/models/{model}:streamGenerateContent"
     assert (generate.prefix, generate.version) == ("", "v1beta")
+
+
+def test_the_example_is_a_model_without_a_translation():
+    entries = [
+        {"id": "g-*", "formats": ["chat"], "translated": []},
+        {"id": "translated", "formats": ["chat"], "translated": ["chat"]},
+        {"id": "native", "formats": ["chat", "messages"], "translated": ["messages"]},
+    ]
+    assert example_model("chat", entries) == "native"
+    assert example_model("messages", entries) == "native"
+    assert example_model("responses", entries) == "MODEL"
 
 
 def test_a_mount_moves_the_whole_path(text):

@@ -39,6 +39,16 @@ def test_the_shipped_documents_make_a_valid_one(shipped):
     assert document["servers"] == [{"url": "http://h"}]
 
 
+def test_chat_operations_have_the_programs_of_the_home_page(shipped):
+    paths = merged(shipped, "http://h")["paths"]
+    samples = paths["/v1/messages"]["post"]["x-codeSamples"]
+    assert [sample["label"] for sample in samples] == ["curl", "Python", "JavaScript"]
+    assert samples[0]["lang"] == "Shell"
+    assert samples[0]["source"].startswith("curl http://h/v1/messages ")
+    assert all("claude-sonnet" in sample["source"] for sample in samples)
+    assert "x-codeSamples" not in paths["/v1/embeddings"]["post"]
+
+
 def test_a_plan_that_is_served_has_the_same_document(text):
     plan = planned(text)
     before = merged(plan, "http://h")

@@ -8,12 +8,14 @@ from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import PLAYGROUND
 from tests.support.running import Platform
+from tests.support.swagger_ui import IS_INSTALLED
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
 
 PAGES = ("/", PLAYGROUND, "/docs")
+needs_swagger_ui = pytest.mark.skipif(not IS_INSTALLED, reason="Swagger UI is not installed")
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 _BLOCKING = (
     "performance.getEntriesByType('resource')"
@@ -45,6 +47,7 @@ def test_few_bytes_block_the_first_paint(page: Driver, console: Platform, path: 
     assert 1000 < size < 15_000
 
 
+@needs_swagger_ui
 def test_swagger_ui_loads_after_the_first_paint(page: Driver, console: Platform) -> None:
     cold(page, console.url + "/docs")
     page.until("document.querySelectorAll('.opblock').length > 15")

@@ -181,34 +181,6 @@ def test_home_works_without_javascript(page: Driver, console: Platform) -> None:
     page.open(console.url + "/")
 
 
-def test_the_reference_tries_out_an_operation(page: Driver, console: Platform) -> None:
-    page.open(console.url + "/docs")
-    page.until("document.querySelectorAll('.opblock').length > 15")
-    page.click(".authorize")
-    page.until("document.querySelector('.auth-container input') !== null")
-    page.run("document.querySelector('.auth-container input').focus()")
-    page.type(ALL)
-    page.click(".auth-btn-wrapper .authorize")
-    page.click(".btn-done")
-    page.click(".opblock button")
-    page.until("document.querySelector('.try-out__btn') !== null")
-    page.click(".try-out__btn")
-    page.until("document.querySelector('.execute') !== null")
-    page.click(".execute")
-    page.until("document.querySelector('.live-responses-table .response-col_status') !== null")
-    responses = page.text(".live-responses-table")
-    assert "200" in responses
-    assert "chat.completion" in responses
-    page.assert_no_errors()
-
-
-def test_the_reference_passes_axe(page: Driver, console: Platform, axe: str) -> None:
-    for theme in some(["dark", "light"], 1):
-        page.open(console.url + "/docs", theme=theme)
-        page.until("document.querySelectorAll('.opblock').length > 15")
-        assert violations(page, axe) == []
-
-
 def test_scrolling_up_stops_the_view_from_following(page: Driver, console: Platform) -> None:
     """The view follows the text until the user scrolls up, and again from the end."""
     enter(page, console.url)

@@ -1,148 +1,203 @@
-"""The reference page shows OpenAPI 3.1 schemas correctly, converted to 3.0 for Swagger UI."""
+"""The reference page shows the merged document, and its operations can be tried out."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
+from tests.support.axe import violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
+from tests.support.pages import forget
 from tests.support.running import ALL, Platform
+from tests.support.swagger_ui import IS_INSTALLED
 from tests.support.thorough import some
 
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
-)
-
-ITEM = "#/components/schemas/Item"
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="no Chromium; `apt-get install chromium` brings one"),
+    pytest.mark.skipif(not IS_INSTALLED, reason="`pip install -e '.[test]'` anew: no Swagger UI 5"),
+]
+PAIR = "#/components/schemas/Pair"
+SHOWN = "document.querySelectorAll('.opblock').length > 15"
+LINKS = "[...document.querySelectorAll('#operations li:not([hidden])')].map((n) => n.innerText)"
 
 
 @pytest.fixture
 def reference(page: Driver, console: Platform) -> Driver:
-    """The browser at the reference, with all operations listed."""
+    """The browser at the reference, with all operations listed, as for the first time."""
+    forget(page, console.url)
     page.open(console.url + "/docs")
-    page.until("document.querySelectorAll('.opblock').length > 15")
+    page.until(SHOWN)
     return page
 
 
+def enter(page: Driver, token: str = ALL) -> None:
+    page.fill("token", token)
+    page.click("#check")
+    page.until("document.querySelector('#token-status .good, #token-status .problem') !== null")
+
+
 def unfold(page: Driver, operation: str) -> str:
-    """Open an operation; the selector of its block."""
-    block = f"[id$='{operation}']"
-    page.run(f'document.querySelector("{block} button").click()')
+    """Open an operation from the side bar; the selector of its block."""
+    page.run(f"document.querySelector('#operations a[href=\"#{operation}\"]').click()")
+    block = f"[id='{operation}']"
     page.until(f'document.querySelector("{block} .try-out__btn") !== null')
     return block
 
 
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({"type": ["string", "null"]}, {"type": "string", "nullable": True}),
-        (
-            {"type": ["string", "integer", "null"]},
-            {"nullable": True, "anyOf": [{"type": "string"}, {"type": "integer"}]},
-        ),
-        (
-            {"anyOf": [{"$ref": ITEM}, {"type": "null"}]},
-            {"nullable": True, "allOf": [{"$ref": ITEM}]},
-        ),
-        (
-            {"oneOf": [{"type": "string"}, {"$ref": ITEM}, {"const": None}]},
-            {"nullable": True, "oneOf": [{"type": "string"}, {"$ref": ITEM}]},
-        ),
-        ({"const": "a"}, {"enum": ["a"]}),
-        ({"type": "string", "examples": ["a", "b"]}, {"type": "string", "example": "a"}),
-        ({"$ref": ITEM}, {"$ref": ITEM}),
-        (
-            {"$ref": ITEM, "description": "d"},
-            {"description": "d", "allOf": [{"$ref": ITEM}]},
-        ),
-        ({"exclusiveMinimum": 3}, {"minimum": 3, "exclusiveMinimum": True}),
-        (
-            {"minimum": 4, "exclusiveMaximum": 9},
-            {"minimum": 4, "maximum": 9, "exclusiveMaximum": True},
-        ),
-        (
-            {"properties": {"const": {"const": 1}, "any": True, "examples": {"type": "array"}}},
-            {"properties": {"const": {"enum": [1]}, "any": {}, "examples": {"type": "array"}}},
-        ),
-        (
-            {"default": {"const": 1}, "additionalProperties": True},
-            {"default": {"const": 1}, "additionalProperties": True},
-        ),
-        ({"type": "object", "if": {}, "then": {}, "else": {}}, {"type": "object"}),
-    ],
-)
-def test_a_schema_is_converted_to_3_0(
-    page: Driver, console: Platform, schema: Any, expected: Any
-) -> None:
-    page.open(console.url + "/")
-    document = {"openapi": "3.1.0", "components": {"schemas": {"X": schema}}}
-    converted = page.run(
-        "import('/console/page/openapi30.js')"
-        f".then(({{toOpenApi30}}) => toOpenApi30({json.dumps(document)}))"
-    )
-    assert converted == {"openapi": "3.0.3", "components": {"schemas": {"X": expected}}}
-
-
-def test_nullable_schemas_are_marked(reference: Driver) -> None:
-    block = unfold(reference, "createChatCompletion")
-    reference.run(
-        f'[...document.querySelectorAll("{block} .tablinks")]'
-        ".find((node) => node.textContent === 'Schema').click()"
-    )
-    reference.until(f'document.querySelector("{block} .model-box") !== null')
-    reference.run(
-        f'document.querySelectorAll("{block} .model-box [aria-expanded=false]")'
-        ".forEach((node) => node.click())"
-    )
-    reference.until(
-        f"document.querySelector(\"{block} .model-box\").innerText.includes('nullable: true')"
-    )
+def test_the_search_filters_the_side_bar_and_the_page(reference: Driver) -> None:
+    total = len(reference.run(LINKS))
+    reference.fill("find", "sonnet? no: MESSAGE tokens")
+    assert reference.run(LINKS) == []
+    reference.fill("find", "COUNT tokens")
+    assert 0 < len(reference.run(LINKS)) < total
+    assert reference.text("#found") == f"{len(reference.run(LINKS))} of {total} operations"
+    reference.until(f"document.querySelectorAll('.opblock').length === {LINKS}.length")
+    reference.fill("find", "")
+    reference.until(f"document.querySelectorAll('.opblock').length === {total}")
     reference.assert_no_errors()
 
 
-def test_examples_have_no_placeholders(reference: Driver) -> None:
-    block = unfold(reference, "createChatCompletion")
-    reference.until(f'document.querySelector("{block} .responses-table") !== null')
-    text = reference.run(f'document.querySelector("{block}").innerText')
+def test_an_address_opens_its_operation(page: Driver, console: Platform) -> None:
+    page.open("about:blank")
+    page.open(console.url + "/docs#openai.createChatCompletion")
+    page.until("document.querySelector('.opblock.is-open .try-out__btn') !== null")
+    block = "document.getElementById('openai.createChatCompletion')"
+    page.until(f"{block}.innerText.includes('Air scatters blue light')")
+    text = page.run(f"{block}.innerText")
     assert "Why is the sky blue?" in text
-    assert "Air scatters blue light" in text
-    assert "{{" not in text
+    assert "{{" not in text, "examples have no placeholders of the mock"
+    snippet = f"{block}.querySelector('.snippets code').textContent"
+    assert f"curl {console.url}/v1/chat/completions" in page.run(snippet)
+    page.run(f"{block}.querySelectorAll('.snippets button')[1].click()")
+    page.until(f"{snippet}.includes('from openai import OpenAI')")
+    page.assert_no_errors()
 
 
 @pytest.mark.parametrize(
-    "operation", some(["generateContent", "createMessage", "createResponse"], 1)
+    "operation",
+    some(["gemini.generateContent", "anthropic.createMessage", "openai.createResponse"], 1),
 )
-def test_each_format_can_be_tried_out(reference: Driver, operation: str) -> None:
-    """With a token in the place that the operation names, through the real gateway."""
-    reference.click(".authorize")
-    reference.until("document.querySelectorAll('.auth-container input').length > 2")
-    count = reference.run("document.querySelectorAll('.auth-container').length")
-    for number in range(count):
-        reference.run(
-            f"document.querySelectorAll('.auth-container')[{number}].querySelector('input').focus()"
-        )
-        reference.type(ALL)
-        reference.run(
-            f"document.querySelectorAll('.auth-container')[{number}]"
-            ".querySelector('.auth-btn-wrapper .authorize').click()"
-        )
-    reference.click(".btn-done")
+def test_an_operation_is_tried_out_with_the_token_of_the_page(
+    reference: Driver, operation: str
+) -> None:
+    """Through the real gateway; the path of the first one has a model."""
+    enter(reference)
+    assert "everything" in reference.text("#token-status")
     block = unfold(reference, operation)
     reference.click(f"{block} .try-out__btn")
     reference.until(f'document.querySelector("{block} .execute") !== null')
     reference.click(f"{block} .execute")
     status = f"{block} .live-responses-table .response-col_status"
     reference.until(f'document.querySelector("{status}") !== null')
-    responses = reference.text(f"{block} .live-responses-table")
-    assert "200" in responses, responses
+    assert "200" in reference.text(f"{block} .live-responses-table")
+    assert "YOUR_TOKEN" in reference.text(f"{block} .curl")
+    assert ALL not in reference.run("document.body.innerText")
     reference.assert_no_errors()
 
 
-def test_an_open_operation_fits_a_phone(page: Driver, console: Platform) -> None:
-    page.open(console.url + "/docs", width=360)
-    page.until("document.querySelectorAll('.opblock').length > 15")
-    unfold(page, "createChatCompletion")
+def test_the_token_is_that_of_the_playground(reference: Driver, console: Platform) -> None:
+    enter(reference, "mw-wrong")
+    assert "not known here" in reference.text("#token-status")
+    enter(reference)
+    reference.click("#keep")
+    reference.open(console.url + "/console/playground")
+    reference.until("document.querySelector('#token-status .good') !== null")
+    reference.click("#keep")
+
+
+PARTS = {
+    "paths": {"/a": {"get": {"schema": {"$ref": "#/components/schemas/Pair", "title": "mine"}}}},
+    "components": {
+        "schemas": {
+            "Pair": {"properties": {"$ref": {"type": "string"}, "next": {"$ref": PAIR}, "b~/": {}}},
+            "Broken": {"$ref": "#/components/schemas/Missing"},
+            "Pointed": {"$ref": f"{PAIR}/properties/b~0~1"},
+        }
+    },
+}
+
+
+def test_references_are_resolved_and_cycles_keep_theirs(page: Driver, console: Platform) -> None:
+    page.open(console.url + "/docs")
+    script = (
+        "import('/console/page/docs/resolve.js').then(({resolveSubtree}) => "
+        f"Promise.all([['paths', '/a', 'get'], ['components', 'schemas']]"
+        f".map((path) => resolveSubtree({json.dumps(PARTS)}, path))))"
+    )
+    operation, schemas = (result["spec"] for result in page.run(script))
+    assert operation["schema"]["title"] == "mine"
+    assert operation["schema"]["$$ref"] == PAIR
+    assert operation["schema"]["properties"]["next"] == {"$ref": PAIR}
+    assert operation["schema"]["properties"]["$ref"] == {"type": "string"}, "it is a name"
+    assert schemas["Broken"] == {"$ref": "#/components/schemas/Missing"}
+    assert schemas["Pointed"] == {"$$ref": f"{PAIR}/properties/b~0~1"}
+
+
+HOSTILE = {
+    "openapi": "3.2.0",
+    "info": {"title": "x", "version": "1"},
+    "tags": [{"name": "<img src=x onerror=alert(1)>", "description": "<script>alert(1)</script>"}],
+    "paths": {
+        "/<img src=x onerror=alert(2)>": {
+            "additionalOperations": {
+                "COPY": {
+                    "operationId": "a.b",
+                    "tags": ["<img src=x onerror=alert(1)>"],
+                    "summary": "<svg onload=alert(3)>",
+                    "description": "[x](javascript:alert(4)) <img src='http://127.0.0.1:9/x' "
+                    "onerror=alert(5)><iframe src='javascript:alert(6)'></iframe>"
+                    "<style>body { display: none }</style><form action='//a.b'></form>",
+                    "parameters": [
+                        {
+                            "name": "<b onclick=alert(7)>",
+                            "in": "query",
+                            "description": "<img src=x onerror=alert(8)>",
+                            "schema": {"type": ["string", "null"], "examples": ["<img src=x>"]},
+                        }
+                    ],
+                    "responses": {"200": {"description": "<img src=x onerror=alert(9)>"}},
+                    "x-codeSamples": [{"label": "<b>", "source": "<img src=x onerror=alert(10)>"}],
+                }
+            }
+        }
+    },
+    "components": {},
+}
+
+
+def test_hostile_descriptions_do_nothing(page: Driver, console: Platform) -> None:
+    """A document of 3.2 with an additional operation, in place of the gateway's own."""
+    document = json.dumps(HOSTILE)
+    script = f"""{{ const get = fetch; window.fetch = (url, ...rest) => url === 'openapi.json'
+      ? Promise.resolve(new Response({json.dumps(document)})) : get(url, ...rest) }}"""
+    added = page.command("Page.addScriptToEvaluateOnNewDocument", source=script)
+    try:
+        page.open("about:blank")
+        page.open(console.url + "/docs#a.b")
+        page.until("document.querySelector('.opblock.is-open .responses-table') !== null")
+    finally:
+        page.command("Page.removeScriptToEvaluateOnNewDocument", **added)
+    assert "COPY" in page.text("#operations")
+    bad = "#content :is(script, iframe, form, style, object, [onerror], [onload], [onclick])"
+    assert page.run(f"document.querySelectorAll('{bad}, a[href^=\"javascript:\"]').length") == 0
+    assert page.run("getComputedStyle(document.body).display") != "none"
+    assert [error for error in page.errors if '"type": "alert"' in error] == []
+
+
+@pytest.mark.parametrize(
+    ("theme", "width"),
+    some([("dark", 390), ("light", 1440), ("light", 390), ("dark", 1440)], 2),
+)
+def test_an_open_operation_passes_axe(
+    page: Driver, console: Platform, axe: str, theme: str, width: int
+) -> None:
+    page.open("about:blank")
+    page.open(console.url + "/docs#openai.createEmbedding", theme=theme, width=width)
+    page.until("document.querySelector('.opblock.is-open .try-out__btn') !== null")
+    enter(page)
+    page.click(".try-out__btn")
+    page.until("document.querySelector('.execute') !== null")
+    assert violations(page, axe) == []
     assert page.run("document.documentElement.scrollWidth <= innerWidth")

@@ -3,7 +3,7 @@ import { Problem, about, problemIn } from "./problem.js";
 import { Events } from "./sse.js";
 
 /** The base address of the gateway. The Content-Security-Policy allows requests to it only. */
-const ROOT = new URL("..", location.href).href.replace(/\/$/, "");
+const ROOT = document.querySelector(".brand").href.replace(/\/$/, "");
 
 /** What a token may use, or the session if it is "". Throws Problem. */
 export async function check(token) {
