@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import zip_longest
 from typing import Protocol
 
 import orjson
@@ -51,7 +49,7 @@ class BatchFiles:
         exchange.on_end.append(file.close)
         written = spool(writer.lines(file.buffer, 0, file.size))
         exchange.on_end.append(written.close)
-        if file.size == written.size and _are_equal(file, written):
+        if not writer.is_edited:
             return
         new = orjson.dumps(self._upload(exchange, written, identity.holder))
         text = bytes(exchange.body.buffer)
@@ -77,11 +75,6 @@ class BatchFiles:
             return spool(content)
         except ValueError as error:
             raise _not_kept() from error
-
-
-def _are_equal(one: Body, other: Body) -> bool:
-    pairs: Iterator[tuple[bytes, bytes]] = zip_longest(one.chunks(), other.chunks())
-    return all(a == b for a, b in pairs)
 
 
 def _not_kept() -> GatewayError:

@@ -59,7 +59,10 @@ the upstream of the batch has no such model or object."""
 
 class BatchWriter:
     """Judges the requests of one batch and writes them for the vendor. With `reports` requests that
-    break the document pass. `pause` is called between two requests."""
+    break the document pass. `pause` is called between two requests. `is_edited` says, once all are
+    written, whether the vendor gets other bytes."""
+
+    is_edited = False
 
     def __init__(
         self,
@@ -129,7 +132,10 @@ class BatchWriter:
             self._refuse(place, "", GatewayError(400, "invalid_value", f"It {error}."))
             return line
         changes = self._changes(entry, place)
-        return apply_edits(line, edits(line, changes)) if changes else line
+        if not changes:
+            return line
+        self.is_edited = True
+        return apply_edits(line, edits(line, changes))
 
     def _changes(self, entry: Any, place: str) -> dict[JsonPath, bytes | None]:
         """What the vendor gets in another form than it stands in a request of the batch."""

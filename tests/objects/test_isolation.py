@@ -20,15 +20,19 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.opened_ids import Holder
 from engine.exchange.request import Request
 from engine.objects.facts import ObjectFacts
+from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
 from engine.objects.places import ANY, ANY_DEPTH, IdPlace
+from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import Identity, Sealer
+from engine.objects.session_ids import SessionIds
 from engine.offline.rehearsal.stand_in_answers import StandInAnswer
 from engine.offline.rehearsal.stand_ins import CannedResponse, Recorder
 from engine.plan.make_plan import make_plan
 from engine.plan.route import Route
 from engine.spec.document import path_templates
 from engine.values.caller import Caller
+from engine.values.errors import GatewayError
 from tests.support.paths import ROOT
 
 KEY = "0123456789abcdef" * 2
@@ -292,3 +296,42 @@ def test_an_answer_has_ids_of_its_caller_alone(house: House) -> None:
     house.answer[:] = ["application/json", b"{}"]
     assert faults == []
     assert places >= 600
+
+
+def test_an_id_in_a_message_of_a_session_is_its_owner_s_alone(house: House) -> None:
+    places = 0
+    for route in house.plan.routes:
+        facts = route.objects
+        if facts is None or not is_socket(route):
+            continue
+        ann, bob = owner_of(ANN, house.owner), owner_of(Caller("bob"), house.owner)
+        session = partial(session_of, route, facts)
+        for place in (each for each in facts.names if each.location == "message"):
+            places += 1
+            vendor_id = vendor_id_at(place)
+            own = orjson.dumps(value_at(place.steps, house.sealed(route, place, vendor_id)))
+            raw = orjson.dumps(value_at(place.steps, text_at(place, vendor_id)))
+            assert session(ann).sent(own) == raw, place
+            gone = house.sealed(route, place, vendor_id, holder=Holder("gone"))
+            lost = orjson.dumps(value_at(place.steps, gone))
+            for owner, message in ((bob, own), (ann, raw), (ann, lost)):
+                with pytest.raises(GatewayError) as raised:
+                    session(owner).sent(message)
+                assert raised.value.status == 404, place
+        for place in (each for each in facts.creates if each.location == "message"):
+            places += 1
+            raw = orjson.dumps(value_at(place.steps, text_at(place, vendor_id_at(place))))
+            received = session(ann).received(raw)
+            assert session(bob).received(raw) != received != raw, place
+    assert places >= 12
+
+
+def session_of(route: Route, facts: ObjectFacts, owner: bytes) -> SessionIds:
+    """The ids of a session of a route, which an owner has."""
+    holder = UPSTREAMS[route.operation.spec.partition("-")[0]]
+    json_name = route.dialects[-1].json_name
+    known = Sealer([KEY], DIALECTS)
+    opener = IdOpener(known, everybody=False, passes=False)
+    places = SealedPlaces(facts, json_name)
+    sealer = ResponseSealer(places, known, owner, holder, str, str)
+    return SessionIds(facts, opener, sealer, owner, holder, json_name)
