@@ -71,7 +71,16 @@ class ResultCounter:
     def flush(self) -> None:
         """Write the entries of all results since the last one, and count those that are new. Raises
         GatewayError 503 if that cannot be done."""
-        rows, self._rows = [*dict(self._rows).items()], []
+        self.count(self.take())
+
+    def take(self) -> list[tuple[bytes, Entry]]:
+        """The entries of all results since the last time, with their keys."""
+        rows, self._rows = self._rows, []
+        return rows
+
+    def count(self, results: Sequence[tuple[bytes, Entry]]) -> None:
+        """Write entries, and count those that are new. Raises as `flush`."""
+        rows = [*dict(results).items()]
         sums: dict[tuple[str, str], tuple[Usage, int]] = {}
         for start in range(0, len(rows), _ROWS):
             for entry in self._new(rows[start : start + _ROWS]):
@@ -151,8 +160,9 @@ class ResultLines:
         return apply_edits(line, edits(line, changes)) if changes else line
 
 
-def count_lists(value: Any, lists: Sequence[tuple[str, ...]], counter: ResultCounter) -> Changes:
-    """Count the results in lists of a JSON body. Returns the changes of their models' names."""
+def add_lists(value: Any, lists: Sequence[tuple[str, ...]], counter: ResultCounter) -> Changes:
+    """Add the results in lists of a JSON body to a counter. Returns the changes of their models'
+    names."""
     changes = Changes()
     for steps in lists:
         node = value
@@ -163,5 +173,4 @@ def count_lists(value: Any, lists: Sequence[tuple[str, ...]], counter: ResultCou
                 changes[(*steps, index, *path)] = new
         if isinstance(node, list):
             break
-    counter.flush()
     return changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.exchange.services import Services
 from engine.objects.batch_records import BatchRecords, is_of_note, row_of, vendor_id_of
-from engine.objects.batch_results import ResultCounter, count_lists
+from engine.objects.batch_results import ResultCounter, add_lists
 from engine.objects.batch_uploads import BatchUploads
 from engine.objects.facts import ObjectFacts
 from engine.objects.marks import Changes
@@ -48,19 +48,16 @@ class BatchRoute:
 
     def look(self, exchange: Exchange, opened: OpenedIds, holder: Holder) -> Look:
         """What looks at the JSON of a response that is no list: it notes batches, and counts
-        results."""
+        results. Raises GatewayError 503 if the records cannot be asked."""
 
-        def look(value: Any) -> Changes:
+        def note(value: dict[str, Any]) -> None:
             if opened.upload and self._uploads is not None:
                 self._note_upload(self._uploads, opened.upload, holder, value)
-            if "state" in self._facts.batch and isinstance(value, dict):
+            if "state" in self._facts.batch:
                 self._records.note(self._form, value, holder, exchange, is_own=True)
-            if not self.is_in_body(opened):
-                return Changes()
-            counter = self._counter(exchange, opened, holder)
-            return Changes() if counter is None else count_lists(value, self._form.lists, counter)
 
-        return look
+        counter = self._counter(exchange, opened, holder) if self.is_in_body(opened) else None
+        return BatchLook(note, self._form.lists, counter)
 
     def look_at_page(self, value: Any) -> tuple[Changes, list[dict[str, Any]]]:
         """The changes of a page of a list, and its rows that `note` wants."""
@@ -123,3 +120,46 @@ class BatchRoute:
                 if at(row, steps):
                     changes[(*items, index, *steps)] = b"[]"
         return changes
+
+
+class BatchLook:
+    """What the JSON of a response shows of a batch (`engine.objects.response_ids.Look`). `note`
+    gets the object without the results in its `lists`, which the `counter` counts, if it has
+    one."""
+
+    def __init__(
+        self,
+        note: Callable[[dict[str, Any]], None],
+        lists: Sequence[tuple[str, ...]],
+        counter: ResultCounter | None,
+    ) -> None:
+        self._note, self._lists, self._counter = note, lists, counter
+        self._object: dict[str, Any] | None = None
+
+    def read(self, value: Any) -> Changes:
+        if isinstance(value, dict):
+            self._object = value
+            for steps in self._lists:
+                self._object = _emptied(self._object, steps)
+        return Changes() if self._counter is None else add_lists(value, self._lists, self._counter)
+
+    def outcome(self) -> Any:
+        rows = [] if self._counter is None else self._counter.take()
+        seen, self._object = self._object, None
+        return seen, rows
+
+    def settle(self, outcome: Any) -> None:
+        seen, rows = outcome
+        if seen is not None:
+            self._note(seen)
+        if self._counter is not None:
+            self._counter.count(rows)
+
+
+def _emptied(value: dict[str, Any], steps: tuple[str, ...]) -> dict[str, Any]:
+    """An object with an empty list in the place of one."""
+    name, *rest = steps
+    inner = value.get(name)
+    if rest and isinstance(inner, dict):
+        return {**value, name: _emptied(inner, tuple(rest))}
+    return {**value, name: []} if not rest and inner else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -30,7 +30,17 @@ _FORMS = ("body", "event", "lines", "message")
 _BYTES = ("application/octet-stream", "binary/octet-stream", "text/plain")
 
 
-Look = Callable[[Any], Changes]
+class Look(Protocol):
+    """Looks at the JSON of a response, wherever that is edited: maybe in another process."""
+
+    def read(self, value: Any, /) -> Changes:
+        """Look at a value. Returns its changes."""
+
+    def outcome(self) -> Any:
+        """What was found since the last time, for `settle`."""
+
+    def settle(self, outcome: Any, /) -> None:
+        """In the worker: note what was found. Raises GatewayError 503."""
 
 
 class SealedPlaces:
@@ -134,6 +144,15 @@ class ResponseSealer:
         """A JSON text, a body or that of an event, with sealed ids. What is not JSON has none."""
         return self.json_of(text, self._form)
 
+    def outcome(self) -> Any:
+        """What a look at the JSON has found, None for nothing; for `settle` in the worker."""
+        return None if self._look is None else self._look.outcome()
+
+    def settle(self, outcome: Any) -> None:
+        """Note what was found. Raises GatewayError 503."""
+        if self._look is not None:
+            self._look.settle(outcome)
+
     def json_of(self, text: bytes, form: str) -> bytes:
         """A JSON text of a form with sealed ids and without marks."""
         if not self._places.may_have(form, text):
@@ -149,7 +168,7 @@ class ResponseSealer:
         """The changes of a JSON value that seal its ids and take its marks away."""
         places, changes = self._places, Changes()
         if form == "body" and self._look is not None:
-            changes |= self._look(value)
+            changes |= self._look.read(value)
         if form == "body":
             for mark in places.marks:
                 changes |= unmarked(value, mark, places.json_name)

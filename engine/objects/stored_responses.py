@@ -46,6 +46,13 @@ class StoredResponse(NamedTuple):
         return join_items(self.input, output_items(output))
 
 
+class ResponseEntry(NamedTuple):
+    """A response with its conversation, encrypted, under its key in the store."""
+
+    key: bytes
+    data: bytes
+
+
 class StoredResponses:
     """Keeps responses in a `store` for `retention` seconds."""
 
@@ -55,18 +62,21 @@ class StoredResponses:
         self._store, self._sealer = store, sealer
         self._retention, self._clock = retention, clock
 
-    def keep(self, items: bytes, response: Any, request_id: str) -> bool:
-        """Keep a response by its sealed id; returns whether it is. It was made already: that it
-        cannot be kept is no reason to lose it."""
+    def entry(self, items: bytes, response: Any) -> ResponseEntry | None:
+        """The entry of a response, by its sealed id; None for one that cannot be kept."""
         identity = self._sealer.open(response["id"], KIND)
         text = orjson.dumps(response)
         if identity is None or len(items) + len(text) > MAX_CONVERSATION:
-            return False
+            return None
         key = _key(identity)
         data = zlib.compress(_LENGTH.pack(len(items)) + items + text, _LEVEL)
+        return ResponseEntry(key, self._sealer.encrypt(data, key))
+
+    def keep(self, entry: ResponseEntry, request_id: str) -> bool:
+        """Keep a response; returns whether it is. It was made already: that it cannot be kept is no
+        reason to lose it."""
         try:
-            expires = self._clock() + self._retention
-            self._store.put(key, expires, self._sealer.encrypt(data, key))
+            self._store.put(entry.key, self._clock() + self._retention, entry.data)
         except DatabaseError as error:
             log.warning("request %s: its response is not stored: %s", request_id, error)
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import IO
+from typing import IO, Any
 
 from engine.process.child_process import ChildFailed
 from engine.relay.filter import UNDECODABLE, Filter, Unreadable
@@ -26,7 +26,7 @@ class WholeBody(Filter):
     its Content-Encoding. `observe` gets each part as it arrives.
 
     A large one is changed in another process, which writes it to a file: of what `change` does to
-    objects, only the failure comes back.
+    objects, only the failure and the `outcome` come back.
     """
 
     received = b""
@@ -50,9 +50,14 @@ class WholeBody(Filter):
 
     def finish(self) -> bytes:
         if not self._held.is_large:
-            return self._changed()
+            data = self._changed()
+            if self.failure is None:
+                self.settle(self.outcome())
+            return data
         try:
-            self.failure, self._file = self._held.aside(self._write_changed)
+            (self.failure, outcome), self._file = self._held.aside(self._write_changed)
+            if self.failure is None:
+                self.settle(outcome)
         except (OSError, ChildFailed) as error:
             self._fail(error)
         self._held.close()
@@ -65,10 +70,10 @@ class WholeBody(Filter):
         log.error("a large answer cannot be changed: the process for it %s", error)
         self.failure = Unreadable(UNCHANGEABLE)
 
-    def _write_changed(self, file: IO[bytes]) -> Exception | None:
-        """In the other process: write the changed body, and return the failure."""
+    def _write_changed(self, file: IO[bytes]) -> tuple[Exception | None, Any]:
+        """In the other process: write the changed body, and return the failure and the outcome."""
         write_all(file, self._changed())
-        return self.failure
+        return self.failure, self.outcome()
 
     @property
     def has_more(self) -> bool:
@@ -98,3 +103,9 @@ class WholeBody(Filter):
         """What passes of the body, which is decoded, and arrived as `received`. It may set the
         failure."""
         return text
+
+    def outcome(self) -> Any:
+        """What `change` has found, for `settle`; it can be pickled."""
+
+    def settle(self, outcome: Any) -> None:
+        """In this process: do what follows from it."""

@@ -18,8 +18,8 @@ from engine.values.media_types import is_json
 
 
 def edit_response(exchange: Exchange, response: Response, editor: BodyEditor) -> None:
-    """Edit a response of a target. Raises GatewayError 502 for a Content-Encoding that cannot be
-    decoded; the gateway asked for none."""
+    """Edit a response of a target. Raises what the editor raises, and GatewayError 502 for a
+    Content-Encoding that cannot be decoded; the gateway asked for none."""
     headers = response.headers
     kind = next((value for name, value in headers if name == "content-type"), "")
     response.headers = editor.headers(headers)
@@ -44,7 +44,9 @@ def _edited_body(body: bytes, encoding: str, kind: str, editor: BodyEditor) -> b
     if text is None:
         raise _undecodable(encoding)
     if is_json(kind):
-        return editor.json(text)
+        data = editor.json(text)
+        editor.settle(editor.outcome())
+        return data
     events = EventEditor(editor)
     return events.feed(text) + events.finish()
 
@@ -75,6 +77,8 @@ def _edited_json(pieces: Iterable[bytes], body: EditedJson) -> Iterator[bytes]:
             raise _broke_off(body.failure)
         while data := body.more():
             yield data
+    except GatewayError as error:  # of what follows from the edits
+        raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, error.message) from error
     finally:
         body.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import orjson
 
@@ -37,6 +37,12 @@ class BodyEditor(Protocol):
     def edits_body(self, method: str, status: int, content_type: str, /) -> bool: ...
 
     def json(self, text: bytes, /) -> bytes: ...
+
+    def outcome(self) -> Any:
+        """What the edits of a body have found, for `settle`: they may run in another process."""
+
+    def settle(self, outcome: Any, /) -> None:
+        """In the worker: do what follows from it."""
 
 
 class ResponseEditor:
@@ -76,6 +82,12 @@ class ResponseEditor:
             return text
         return document.text
 
+    def outcome(self) -> None:
+        """Nothing is found."""
+
+    def settle(self, outcome: None) -> None:
+        """Nothing follows."""
+
 
 def _names(transforms: Sequence[Transform]) -> list[bytes] | None:
     """The member names, quoted, of which a body must have one to be edited at all; None if the
@@ -106,6 +118,12 @@ class EditedJson(WholeBody):
 
     def change(self, text: bytes) -> bytes:
         return self._editor.json(text)
+
+    def outcome(self) -> Any:
+        return self._editor.outcome()
+
+    def settle(self, outcome: Any) -> None:
+        self._editor.settle(outcome)
 
 
 class EventEditor(Filter):

@@ -12,7 +12,8 @@ from engine.exchange.opened_ids import Holder, OpenedIds, Turn
 from engine.exchange.push_stream import PushStream
 from engine.objects.response_ids import ResponseSealer
 from engine.objects.sealed_ids import RECORDS
-from engine.objects.stored_responses import StoredResponses
+from engine.objects.stored_responses import ResponseEntry, StoredResponses
+from engine.relay.held_body import LARGE
 from engine.transforms.edited_body import edit_response
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.object_forward import ObjectForward
@@ -65,6 +66,7 @@ class _StoredResponseEditor:
         self._request_id = request_id
         self._is_only_here = sealer.holder.upstream == RECORDS
         self._is_whole = False
+        self._entry: ResponseEntry | None = None  # of a large response, kept by `settle`
 
     def headers(self, headers: Headers) -> Headers:
         return self._sealer.headers(headers)
@@ -75,17 +77,30 @@ class _StoredResponseEditor:
 
     def json(self, text: bytes) -> bytes:
         """The JSON of the response, or of an event, as the caller gets it."""
+        is_large = self._is_whole and len(text) > LARGE
         text = self._sealer.json(text)
         if not self._is_whole and text.find(b'"response"') < 0:
             return text
         try:
             document = JsonDocument.parse(text)
-            self._change(document)
+            self._change(document, is_large=is_large)
         except (orjson.JSONDecodeError, Ambiguous):
             return text
         return document.text
 
-    def _change(self, document: JsonDocument) -> None:
+    def outcome(self) -> Any:
+        entry, self._entry = self._entry, None
+        return self._sealer.outcome(), entry
+
+    def settle(self, outcome: Any) -> None:
+        """Keep a large response. It says that it is kept: to write it again would take as long as
+        the first time."""
+        sealed, entry = outcome
+        self._sealer.settle(sealed)
+        if entry is not None:
+            self._responses.keep(entry, self._request_id)
+
+    def _change(self, document: JsonDocument, *, is_large: bool) -> None:
         """Let a response say what it continues and whether it is stored. Raises Ambiguous."""
         value = document.value
         path: JsonPath = () if self._is_whole else ("response",)
@@ -98,14 +113,22 @@ class _StoredResponseEditor:
             if self._is_only_here:
                 _set(document, (*path, "store"), value=True)
             is_last = self._is_whole or value.get("type") in _LAST_EVENTS
-            if is_last and not self._keep(response, self._turn.items) and self._is_only_here:
+            if not is_last:
+                return
+            is_kept = self._keep(response, self._turn.items, is_large=is_large)
+            if not is_kept and self._is_only_here:
                 _set(document, (*path, "store"), value=False)
 
-    def _keep(self, response: dict[str, Any], items: bytes) -> bool:
-        """Keep a response that is complete; returns whether it is."""
+    def _keep(self, response: dict[str, Any], items: bytes, *, is_large: bool) -> bool:
+        """Keep a response that is complete; returns whether it is, or for a large one, whether it
+        can be."""
         if response.get("status") not in _FINAL:
             return False
-        return self._responses.keep(items, response, self._request_id)
+        entry = self._responses.entry(items, response)
+        if entry is None or not is_large:
+            return entry is not None and self._responses.keep(entry, self._request_id)
+        self._entry = entry
+        return True
 
 
 def _set(document: JsonDocument, path: JsonPath, value: object) -> None:

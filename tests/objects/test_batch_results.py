@@ -8,7 +8,7 @@ from engine import dialects
 from engine.exchange.opened_ids import Holder
 from engine.exchange.services import Services
 from engine.objects.batch_records import BatchRow
-from engine.objects.batch_results import ResultCounter, ResultLines, count_lists
+from engine.objects.batch_results import ResultCounter, ResultLines, add_lists
 from engine.objects.facts import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import Sealer
@@ -143,7 +143,9 @@ def test_results_in_a_body_are_counted_once_in_both_places():
     answer = {"modelVersion": "vendor-m", "usageMetadata": {"promptTokenCount": 3}}
     lists = {"inlinedResponses": {"inlinedResponses": [{"response": answer}, {"error": {}}]}}
     for value in ({"response": lists}, {"metadata": {"output": lists}}):
-        changes = count_lists(value, form.lists, counter(store, "gemini", vendor_id="batches/1"))
+        counts = counter(store, "gemini", vendor_id="batches/1")
+        changes = add_lists(value, form.lists, counts)
+        counts.flush()
         assert [*changes.values()] == [b'"m"']
     assert [entry.input for entry in store.entries.values()] == [3, 0]
-    assert count_lists({}, form.lists, counter(store, "gemini")) == {}
+    assert add_lists({}, form.lists, counter(store, "gemini")) == {}

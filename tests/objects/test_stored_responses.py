@@ -20,6 +20,12 @@ def keeper(store, *keys, now=1000.0):
     return StoredResponses(store, Sealer(keys or [OLD], [RECORDS]), 60.0, lambda: now)
 
 
+def keep(stored, items, document):
+    """Keep a response; whether it is."""
+    entry = stored.entry(items, document)
+    return entry is not None and stored.keep(entry, "req_1")
+
+
 def response(identity=IDENTITY, key=OLD, text="hello"):
     name = Sealer([key], [RECORDS]).seal(identity, "response")
     return {"id": name, "output": [{"type": "message", "content": text}]}
@@ -27,7 +33,7 @@ def response(identity=IDENTITY, key=OLD, text="hello"):
 
 def test_a_response_is_found_with_its_conversation_until_it_expires():
     store = ResponseRows()
-    assert keeper(store).keep(b'{"a":1}', response(), "req_1")
+    assert keep(keeper(store), b'{"a":1}', response())
     found = keeper(store, now=1059.0).find(IDENTITY)
     assert orjson.loads(b"[%b]" % found.items) == [{"a": 1}, response()["output"][0]]
     assert keeper(store, now=1060.0).find(IDENTITY) is None
@@ -36,7 +42,7 @@ def test_a_response_is_found_with_its_conversation_until_it_expires():
 def test_the_records_show_nothing_of_a_conversation():
     store = ResponseRows()
     secret = os.urandom(30).hex()
-    keeper(store).keep(b"1", response(text=secret), "req_1")
+    keep(keeper(store), b"1", response(text=secret))
     ((key, (_, data)),) = store.rows.items()
     assert secret.encode() not in data
     store.rows[b"another"] = store.rows.pop(key)
@@ -45,23 +51,23 @@ def test_the_records_show_nothing_of_a_conversation():
 
 def test_a_ring_opens_what_an_older_key_has_encrypted_and_forgets_with_it():
     store = ResponseRows()
-    keeper(store, OLD).keep(b"1", response(), "req_1")
+    keep(keeper(store, OLD), b"1", response())
     assert keeper(store, NEW, OLD).find(IDENTITY) is not None
     assert keeper(store, NEW).find(IDENTITY) is None
 
 
 def test_another_owner_finds_nothing():
     store = ResponseRows()
-    keeper(store).keep(b"1", response(), "req_1")
+    keep(keeper(store), b"1", response())
     assert keeper(store).find(IDENTITY._replace(owner=b"owner--2")) is None
 
 
 def test_what_is_too_long_or_cannot_be_written_is_not_kept(monkeypatch):
     store = ResponseRows()
     monkeypatch.setattr(stored_responses, "MAX_CONVERSATION", 500)
-    assert not keeper(store).keep(b"1" * 500, response(), "req_1")
+    assert not keep(keeper(store), b"1" * 500, response())
     store.error = DatabaseAway("it is down")
-    assert not keeper(store).keep(b"1", response(), "req_1")
+    assert not keep(keeper(store), b"1", response())
 
 
 def test_records_that_cannot_be_asked_are_a_503():
@@ -75,12 +81,12 @@ def test_records_that_cannot_be_asked_are_a_503():
 
 def test_a_removed_response_is_gone():
     store = ResponseRows()
-    keeper(store).keep(b"1", response(), "req_1")
+    keep(keeper(store), b"1", response())
     keeper(store).remove(IDENTITY)
     assert keeper(store).find(IDENTITY) is None
 
 
 def test_another_account_of_the_upstream_finds_nothing():
     store = ResponseRows()
-    keeper(store).keep(b"1", response(), "req_1")
+    keep(keeper(store), b"1", response())
     assert keeper(store).find(IDENTITY._replace(holder=Holder(RECORDS, 1))) is None

@@ -10,6 +10,7 @@ from engine.objects.facts import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
+from engine.relay.held_body import LARGE
 from engine.stores.database.failures import DatabaseAway
 from engine.upstream.stored_response_forward import StoredResponseForward
 from tests.support.exchanges import new_exchange
@@ -74,6 +75,16 @@ def test_a_response_that_is_not_complete_is_not_kept(status):
     answer = Answer(Turn(b"1"))
     text = answer.get(RESPONSE.replace(b"completed", status))
     assert (orjson.loads(text)["store"], answer.rows.rows) == (False, {})
+
+
+def test_a_large_response_is_kept_by_the_worker_though_another_process_has_written_it():
+    answer = Answer(Turn(b"1", "resp_0"))
+    body = RESPONSE.replace(b'"output":[]', b'"output":["%b"]' % (b"x" * LARGE))
+    value = orjson.loads(answer.get(iter([body])))
+    assert (value["store"], value["previous_response_id"]) == (True, "resp_0")
+    (stored,) = answer.rows.rows
+    assert answer.get(iter([body.replace(b"completed", b"failed")])).find(b'"store":false') > 0
+    assert [*answer.rows.rows] == [stored]
 
 
 def test_a_response_that_cannot_be_kept_says_so():
