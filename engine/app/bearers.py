@@ -6,17 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import orjson
-
 from engine.app.plan_needs import carried_claims
 from engine.callers.jwt.bearers import Bearers
-from engine.callers.jwt.endpoint import endpoint
+from engine.callers.jwt.endpoint import endpoint, object_of
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable
 from engine.config.callers import JwtIssuer
 from engine.plan.route import Plan
 from engine.upstream.fetch_document import FetchFailed, fetch_document
-from engine.values.trees import Json
 
 FETCH_SECONDS = 5.0
 MAX_DOCUMENT = 512 * 1024
@@ -71,7 +68,7 @@ def load_keys(issuer: JwtIssuer, fetch: Fetch = _fetch) -> Sequence[Mapping[str,
 def _discovered(issuer: JwtIssuer, fetch: Fetch) -> str:
     """The URL of the keys in the issuer's metadata, which must be the issuer's own (OpenID Connect
     Discovery 1.0, 4.3)."""
-    metadata = _object(fetch(issuer.discovery), issuer.discovery)
+    metadata = object_of(fetch(issuer.discovery), issuer.discovery)
     if metadata.get("issuer") != issuer.issuer:
         name = str(metadata.get("issuer"))[:200]
         raise KeysUnavailable(f"{issuer.discovery} is the metadata of '{name}'")
@@ -83,17 +80,7 @@ def _discovered(issuer: JwtIssuer, fetch: Fetch) -> str:
 
 
 def _keys(document: bytes, name: str) -> list[Mapping[str, Any]]:
-    keys = _object(document, name).get("keys")
+    keys = object_of(document, name).get("keys")
     if not isinstance(keys, list) or not keys:
         raise KeysUnavailable(f"{name} has no list of keys (RFC 7517 5)")
     return [key for key in keys if isinstance(key, dict)]
-
-
-def _object(document: bytes, name: str) -> Json:
-    try:
-        value = orjson.loads(document)
-    except ValueError as error:
-        raise KeysUnavailable(f"{name} is not JSON") from error
-    if not isinstance(value, dict):
-        raise KeysUnavailable(f"{name} is not a JSON object")
-    return value

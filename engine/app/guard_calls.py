@@ -12,6 +12,7 @@ from engine.exchange.services import GuardFailed
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.client.response import read_whole
 from engine.upstream.target import Upstream
 from engine.values.upstream_request import UpstreamRequest
 
@@ -77,14 +78,9 @@ def _answer(client: Client, request: UpstreamRequest, timeout: float) -> bytes:
     response = client.send(
         request.method, request.target, request.headers, request.body, max(timeout, 0.001)
     )
-    try:
-        received = b""
-        while data := response.read():
-            received += data
-            if len(received) > MAX_ANSWER:
-                raise GuardFailed(f"its answer has over {MAX_ANSWER} bytes")
-    finally:
-        response.close()
+    received = read_whole(response, MAX_ANSWER)
+    if received is None:
+        raise GuardFailed(f"its answer has over {MAX_ANSWER} bytes")
     if response.status != 200:
         raise GuardFailed(f"it answered with status {response.status}")
     return received

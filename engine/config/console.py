@@ -25,35 +25,15 @@ class ConsolePage(Struct, frozen=True):
 
 HOME = ConsolePage("home page", "Home", "/", "enabled", ("/console/status.json",))
 PLAYGROUND = ConsolePage(
-    title="playground",
-    label="Playground",
-    path="/console/playground",
-    key="playground",
-    data=("/console/models.json",),
+    *("playground", "Playground", "/console/playground", "playground"), ("/console/models.json",)
 )
-TOOLS = ConsolePage(
-    title="page of tools",
-    label="Tools",
-    path="/console/tools",
-    key="tools",
-    data=("/console/tools.json",),
-)
-USAGE = ConsolePage(
-    title="page of usage",
-    label="Usage",
-    path="/console/usage",
-    key="usage",
-    data=("/console/usage.json",),
-)
+TOOLS = ConsolePage("page of tools", "Tools", "/console/tools", "tools", ("/console/tools.json",))
+USAGE = ConsolePage("page of usage", "Usage", "/console/usage", "usage", ("/console/usage.json",))
 REFERENCE = ConsolePage("reference", "Reference", "/docs", "docs", ("/openapi.json",))
 CALLBACK_PATH = "/console/sign-in/callback"
 """Where the provider sends people back to."""
 SIGN_IN = ConsolePage(
-    title="sign-in",
-    label="",
-    path="/console/sign-in",
-    key="sign_in",
-    data=(CALLBACK_PATH, "/console/session"),
+    *("sign-in", "", "/console/sign-in", "sign_in"), (CALLBACK_PATH, "/console/session")
 )
 SIGN_OUT_PATH = "/console/sign-out"
 """The path to which a page posts to end the session."""

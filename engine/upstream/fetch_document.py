@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.client.response import read_whole
 
 _HEADERS = (("accept", "application/json"), ("accept-encoding", "identity"))
 
@@ -46,16 +47,11 @@ def exchange_documents(
     target = urlunsplit(("", "", parts.path or "/", parts.query, ""))
     try:
         response = client.send(method, target, [*_HEADERS, *headers], body)
-        try:
-            received = b""
-            while data := response.read():
-                received += data
-                if len(received) > max_size:
-                    raise FetchFailed(f"{url} answered with more than {max_size} bytes")
-        finally:
-            response.close()
+        received = read_whole(response, max_size)
     except UpstreamFailure as failure:
         raise FetchFailed(f"{url}: {failure.message.replace('upstream', 'server')}") from failure
     finally:
         client.close()
+    if received is None:
+        raise FetchFailed(f"{url} answered with more than {max_size} bytes")
     return response.status, received

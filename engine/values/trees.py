@@ -60,3 +60,18 @@ def merge(base: Mapping[str, object], overrides: Mapping[str, object]) -> Json:
         else:
             merged[key] = value
     return merged
+
+
+def has_more_levels(value: object, most: int) -> bool:
+    """Whether mappings and lists stand in each other more than `most` deep."""
+    level: list[Any] = [value]
+    for _ in range(most):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True

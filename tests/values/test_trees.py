@@ -1,6 +1,6 @@
 """Leaves of trees, and changed copies, which share what has no change."""
 
-from engine.values.trees import leaves, map_leaves, merge, with_changes
+from engine.values.trees import has_more_levels, leaves, map_leaves, merge, with_changes
 
 TREE = {"a": [1, {"b": "x"}], "c": {}, "d": None}
 
@@ -63,3 +63,10 @@ def test_mappings_merge_at_every_level():
     assert merged["headers"] == {"set": {"a": "1", "b": "2"}, "remove": ["y"]}
     assert (merged["pool"], merged["url"]) == (1, "u")
     assert below["headers"]["set"] == {"a": "1"}
+
+
+def test_levels_are_those_of_mappings_and_lists():
+    value = {"a": [{"b": 1}], "c": 2}
+    assert has_more_levels(value, 2)
+    assert not has_more_levels(value, 3)
+    assert not has_more_levels([], 1)

@@ -1,4 +1,4 @@
-"""The address of an endpoint in an issuer's metadata, judged before it is used."""
+"""Documents of issuers, and the addresses of endpoints in them, judged before they are used."""
 
 from __future__ import annotations
 
@@ -6,8 +6,24 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+import orjson
+
+from engine.callers.jwt.refusal import KeysUnavailable
+from engine.values.trees import Json
+
 MAX_ADDRESS = 2_000
 _SCHEMES = ("https", "http")
+
+
+def object_of(document: bytes, name: str) -> Json:
+    """The JSON object of a document, whose `name` is for messages. Raises KeysUnavailable."""
+    try:
+        value = orjson.loads(document)
+    except ValueError as error:
+        raise KeysUnavailable(f"{name} is not JSON") from error
+    if not isinstance(value, dict):
+        raise KeysUnavailable(f"{name} is not a JSON object")
+    return value
 
 
 def endpoint(value: Any, metadata_url: str) -> str:

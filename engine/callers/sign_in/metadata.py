@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from msgspec import Struct
 
-from engine.callers.jwt.endpoint import endpoint
+from engine.callers.jwt.endpoint import endpoint, object_of
 from engine.callers.jwt.refusal import KeysUnavailable
 
 
@@ -27,7 +26,7 @@ class ProviderMetadata(Struct, frozen=True):
 def read_metadata(document: bytes, issuer: str, url: str) -> ProviderMetadata:
     """The metadata that were fetched from `url`, which must be the issuer's own (Discovery 1.0,
     4.3). Raises KeysUnavailable."""
-    members = _object(document, url)
+    members = object_of(document, url)
     if members.get("issuer") != issuer:
         name = str(members.get("issuer"))[:200]
         raise KeysUnavailable(f"{url} is the metadata of '{name}'")
@@ -57,13 +56,3 @@ def _endpoint(members: dict[str, Any], name: str, url: str, *, may_lack: bool = 
 def _takes_basic(methods: object) -> bool:
     """Whether HTTP Basic is among the methods, which it is by default (Discovery 1.0, 3)."""
     return not isinstance(methods, list) or "client_secret_basic" in methods
-
-
-def _object(document: bytes, url: str) -> dict[str, Any]:
-    try:
-        value = orjson.loads(document)
-    except ValueError as error:
-        raise KeysUnavailable(f"{url} is not JSON") from error
-    if not isinstance(value, dict):
-        raise KeysUnavailable(f"{url} is not a JSON object")
-    return value

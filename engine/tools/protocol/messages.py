@@ -14,6 +14,7 @@ import orjson
 from msgspec import Struct, field
 
 from engine.values.errors import GatewayError
+from engine.values.trees import has_more_levels
 
 MAX_DEPTH = 64
 """Levels of objects and lists in a message: far more than any document's schema asks for, and fewer
@@ -104,14 +105,5 @@ def check_depth(data: bytes | memoryview, document: object) -> None:
     text = bytes(data)
     if text.count(b"{") + text.count(b"[") <= MAX_DEPTH:
         return
-    level: list[Any] = [document]
-    for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return
-    raise _invalid(f"The message has more than {MAX_DEPTH} levels of objects and lists.")
+    if has_more_levels(document, MAX_DEPTH):
+        raise _invalid(f"The message has more than {MAX_DEPTH} levels of objects and lists.")

@@ -23,6 +23,7 @@ from engine.tools.protocol.search_tools import CALL, SEARCH
 from engine.tools.remote.client import MAX_TOOLS
 from engine.tools.texts import plain_text
 from engine.values.caller import Caller
+from engine.values.trees import has_more_levels
 
 MAX_SCHEMA = 65_536
 """Bytes of the definition of one tool."""
@@ -106,7 +107,7 @@ def _judge(entry: object) -> tuple[str, str]:
         return name, "its inputSchema is not an object"
     if schema.get("type", "object") != "object":
         return name, "its inputSchema is not that of an object"
-    if _has_more_levels(entry, MAX_LEVELS):
+    if has_more_levels(entry, MAX_LEVELS):
         return name, f"its schema has more than {MAX_LEVELS} levels"
     if (size := len(orjson.dumps(entry))) > MAX_SCHEMA:
         return name, f"its definition has {size} bytes, more than {MAX_SCHEMA}"
@@ -124,20 +125,6 @@ def _difference(upstream: ToolUpstream, name: str, entry: Definition) -> str:
         return ""
     changed = [key for key in MEMBERS if pin.get(key) != entry.get(key)]
     return f"{' and '.join(changed)} changed since it was pinned"
-
-
-def _has_more_levels(value: object, most: int) -> bool:
-    level: list[Any] = [value]
-    for _ in range(most):
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 @dataclass(frozen=True, slots=True)

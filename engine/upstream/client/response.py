@@ -212,3 +212,16 @@ def read_body(response: IncomingResponse, limit: int, first: bytes = b"") -> tup
     except UpstreamFailure as failure:
         failure.without_traceback()
     return b"".join(pieces), False
+
+
+def read_whole(response: IncomingResponse, max_size: int) -> bytes | None:
+    """The whole body; None if it is longer. The response is closed. Raises UpstreamFailure."""
+    body = b""
+    try:
+        while len(body) <= max_size:
+            if not (data := response.read()):
+                return body
+            body += data
+        return None
+    finally:
+        response.close()

@@ -1,8 +1,9 @@
-"""Which addresses in the metadata of an issuer are used."""
+"""Which documents of an issuer, and which addresses in its metadata, are used."""
 
 import pytest
 
-from engine.callers.jwt.endpoint import endpoint
+from engine.callers.jwt.endpoint import endpoint, object_of
+from engine.callers.jwt.refusal import KeysUnavailable
 from tests.support.each import each
 
 TLS, LOCAL = "https://login.example.com/meta", "http://127.0.0.1:8080/meta"
@@ -57,3 +58,10 @@ def test_an_address_that_may_be_used(value, metadata):
 def test_an_address_that_may_not_be_used(value, metadata, words):
     with pytest.raises(ValueError, match=words):
         endpoint(value, metadata)
+
+
+@each("document", [b"{", b"[]", b"\xff", b""])
+def test_a_document_is_a_json_object(document):
+    assert object_of(b'{"a": 1}', "it") == {"a": 1}
+    with pytest.raises(KeysUnavailable, match=r"^it is not"):
+        object_of(document, "it")

@@ -14,7 +14,7 @@ import pytest
 from engine.upstream.client import failures
 from engine.upstream.client.failures import Cancelled, ProtocolFailure, Silence, Truncated
 from engine.upstream.client.http1 import ResponseParser
-from engine.upstream.client.response import read_body
+from engine.upstream.client.response import read_body, read_whole
 from tests.support.http_client import LONG, SHORT, connected, failure_of, get, progress, read_all
 from tests.support.peer import (
     CLOSE,
@@ -405,3 +405,18 @@ def test_a_body_that_breaks_off_is_incomplete() -> None:
     truncation = failure(failures.Truncated, response_started=True)
     response: Any = FakeResponse(500, JSON, [b"ab", truncation])
     assert read_body(response, 100) == (b"ab", False)
+
+
+@pytest.mark.parametrize(("limit", "body"), [(3, b"abc"), (2, None), (0, None)])
+def test_a_whole_body_is_not_longer_than_it_may_be(limit: int, body: bytes | None) -> None:
+    response: Any = FakeResponse(200, JSON, [b"ab", b"c"])
+    assert read_whole(response, limit) == body
+    assert response.closed
+
+
+def test_a_whole_body_that_breaks_off_is_a_failure() -> None:
+    truncation = failure(failures.Truncated, response_started=True)
+    response: Any = FakeResponse(200, JSON, [b"ab", truncation])
+    with pytest.raises(failures.Truncated):
+        read_whole(response, 100)
+    assert response.closed
