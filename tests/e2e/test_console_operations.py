@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,17 +13,13 @@ from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.recording import ask, request
 from tests.support.running import Running
-from tests.support.screenshots import same, taken
+from tests.support.screenshots import FITS, picture, same, taken
 from tests.support.small import chat
 from tests.support.usage_gateway import SECRETS, usage_gateway
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
-WIDTHS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-"""Whether nothing is wider than the page, in JavaScript."""
-PICTURES = os.environ.get("MODELWAY_PICTURES", "")
-"""A folder for pictures of the pages, to be looked at."""
 
 
 @pytest.fixture(scope="module")
@@ -108,9 +101,6 @@ def test_the_page_passes_axe(
     show(page, front, theme=theme, width=width)
     page.click("#pause")
     assert violations(page, axe) == []
-    assert page.run(WIDTHS)
-    if PICTURES:
-        options = {"format": "png", "captureBeyondViewport": True}
-        data = page.command("Page.captureScreenshot", **options)["data"]
-        Path(PICTURES, f"operations-{theme}-{width}.png").write_bytes(base64.b64decode(data))
+    assert page.run(FITS)
+    picture(page, f"operations-{theme}-{width}")
     page.assert_no_errors()

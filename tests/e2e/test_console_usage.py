@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,16 +14,12 @@ from tests.support.axe import looks, violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.running import Running
-from tests.support.screenshots import same, taken
+from tests.support.screenshots import FITS, picture, same, taken
 from tests.support.usage_gateway import SECRETS, usage_gateway
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
-WIDTHS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-"""Whether nothing is wider than the page, in JavaScript."""
-PICTURES = os.environ.get("MODELWAY_PICTURES", "")
-"""A folder for pictures of the pages, to be looked at."""
 DAY = 86_400
 REQUESTS = "Requests, the last one first"
 XSS = "<img src=x onerror=alert(1)>"
@@ -67,13 +60,6 @@ def show(page: Driver, front: Running, name: str = "ann", **options: object) -> 
     enter(page, front, name, **options)
     page.until("document.querySelector('#sums .tiles') !== null")
     page.until("document.querySelector('#requests table') !== null")
-
-
-def picture(page: Driver, name: str) -> None:
-    if PICTURES:
-        options = {"format": "png", "captureBeyondViewport": True}
-        data = page.command("Page.captureScreenshot", **options)["data"]
-        Path(PICTURES, f"{name}.png").write_bytes(base64.b64decode(data))
 
 
 def table(page: Driver, label: str) -> list[list[str]]:
@@ -186,7 +172,7 @@ def test_the_page_passes_axe(
     page.run("for (const node of document.querySelectorAll('#sums details')) node.open = true")
     page.run("document.querySelector('#agents details').open = true")
     assert violations(page, axe) == []
-    assert page.run(WIDTHS)
+    assert page.run(FITS)
     page.run("for (const node of document.querySelectorAll('details')) node.open = false")
     picture(page, f"usage-{theme}-{width}")
     page.assert_no_errors()

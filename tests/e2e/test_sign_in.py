@@ -12,7 +12,7 @@ import pytest
 from tests.support.axe import looks, violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
-from tests.support.oidc_provider import IS_INSTALLED, oidc_provider, sign_in_page
+from tests.support.oidc_provider import IS_INSTALLED, PEOPLE, oidc_provider, sign_in_page
 from tests.support.pages import PLAYGROUND, chat
 from tests.support.paths import ROOT
 from tests.support.recording import Recorder, answer, recorder
@@ -24,24 +24,13 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="no Chromium; `apt-get install chromium` brings one"),
 ]
 
-MORE = """
+MORE = (
+    """
 mcp: {{tools: {{path: /mcp/tools, operations: [small.chat]}}}}
 teams: {{search: {{rate: 100/1h}}}}
-callers:
-  jwt:
-    - issuer: {issuer}
-      audience: modelway
-      prefix: "sso:"
-      require: {{groups: models-users}}
-      claims: {{team: "groups[1]"}}
-console:
-  sign_in:
-    issuer: {issuer}
-    client_id: console
-    client_secret: secret of the console
-    scopes: [openid, profile]
-    keys: [0f8a7c6b5d4e3f2a1908f7e6d5c4b3a2]
 """
+    + PEOPLE
+)
 SIGNED_IN = "document.querySelector('#session')?.innerText.includes('Signed in as')"
 
 

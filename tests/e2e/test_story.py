@@ -16,7 +16,7 @@ from tests.support import postgres, redis_server
 from tests.support.browser import CHROMIUM
 from tests.support.crowd import crowd
 from tests.support.driver import Driver
-from tests.support.oidc_provider import IS_INSTALLED, oidc_provider, sign_in_page
+from tests.support.oidc_provider import IS_INSTALLED, PEOPLE, oidc_provider, sign_in_page
 from tests.support.paths import ROOT
 from tests.support.recording import Recorder, answer, ask, recorder
 from tests.support.redis_server import RedisServer
@@ -38,26 +38,15 @@ REQUESTS = int(BUDGET / COST)
 """Those that the budget pays: an answer has the five tokens of 0.50 USD that a request allows, so
 that the estimate is the cost and the budget is spent to the last cent."""
 ANSWER = {**COMPLETION, "usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}}
-MORE = """
+MORE = (
+    """
 prices: {{one: {{input: 0, output: 500000}}}}
 teams: {{search: {{budget: 50 USD/month, warn_at: [80%]}}}}
 webhooks: {{finance: {{url: "{hook}/budgets", secret: "{secret}", timeout: 5s}}}}
 stores: {{counters: "{redis}", records: "{records}"}}
-callers:
-  jwt:
-    - issuer: {issuer}
-      audience: modelway
-      prefix: "sso:"
-      require: {{groups: models-users}}
-      claims: {{team: "groups[1]"}}
-console:
-  sign_in:
-    issuer: {issuer}
-    client_id: console
-    client_secret: secret of the console
-    scopes: [openid, profile]
-    keys: [0f8a7c6b5d4e3f2a1908f7e6d5c4b3a2]
 """
+    + PEOPLE
+)
 
 
 @dataclass

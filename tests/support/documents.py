@@ -21,6 +21,7 @@ from engine.spec.operation import Operation
 from engine.spec.request_bodies import check
 from engine.spec.schemas import Schemas
 from engine.spec.spec import Specification
+from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
 RESPONSES: dict[str, Any] = {"200": {"description": "d"}}
@@ -126,6 +127,31 @@ def ask(to: Operation, body: Any = b"", media_type: str = "application/json") ->
     if rule is not None:
         check(rule, request.content.value)
     return request.content.value
+
+
+def json_body(schema: Any) -> dict[str, Any]:
+    """A request body that a schema describes."""
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+def read_with_schema(
+    folder: Path, schema: Any, *, version: str = "3.1.0", **schemas: Any
+) -> tuple[Specification, list[str]]:
+    """A document whose operation takes what a schema accepts, and its problems."""
+    paths = {"/x": {"post": get(requestBody=json_body(schema))}}
+    text = document(version=version, paths=paths, components={"schemas": schemas})
+    specification, problems = read(folder, text)
+    assert specification is not None
+    return specification, [str(problem) for problem in problems]
+
+
+def accepts(specification: Specification, value: Any) -> bool:
+    """Whether the operation of such a document takes a value."""
+    try:
+        ask(specification.operations["x"], value)
+    except GatewayError:
+        return False
+    return True
 
 
 def form_data(fields: list[list[str]], boundary: str = "xyz") -> tuple[bytes, str]:

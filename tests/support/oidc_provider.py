@@ -37,6 +37,24 @@ RESOURCE = "https://models.example.com/"
 _NODE = shutil.which("node", path=f"{PROGRAMS}:{os.environ['PATH']}")
 IS_INSTALLED = _NODE is not None and (FOLDER / "node_modules" / "oidc-provider").is_dir()
 
+PEOPLE = """
+callers:
+  jwt:
+    - issuer: {issuer}
+      audience: modelway
+      prefix: "sso:"
+      require: {{groups: models-users}}
+      claims: {{team: "groups[1]"}}
+console:
+  sign_in:
+    issuer: {issuer}
+    client_id: console
+    client_secret: secret of the console
+    scopes: [openid, profile]
+    keys: [0f8a7c6b5d4e3f2a1908f7e6d5c4b3a2]
+"""
+"""The sections of a gateway whose pages people of the provider use, a format of its issuer."""
+
 _CALLBACK = "http://127.0.0.1:1/callback"
 _STEPS = 12
 

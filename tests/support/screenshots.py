@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+from pathlib import Path
 
 from tests.support.driver import Driver
 from tests.support.paths import ROOT
@@ -23,6 +24,10 @@ NAMES = (
     "console-operations.png",
 )
 TAKE = bool(os.environ.get("MODELWAY_SCREENSHOTS"))
+PICTURES = os.environ.get("MODELWAY_PICTURES", "")
+"""A folder for pictures of pages in all themes and widths, to be looked at."""
+FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+"""Whether nothing is wider than the page, in JavaScript."""
 DIFFERENT_CELLS = 0.3
 """The share of cells with content that may differ, by fonts."""
 
@@ -76,3 +81,11 @@ def same(page: Driver, name: str, picture: str) -> None:
         (FOLDER / name).write_bytes(base64.b64decode(picture))
     share = different(page, picture, recorded(name))
     assert share < DIFFERENT_CELLS, f"{share:.1%} differ: take {name} anew, see this module"
+
+
+def picture(page: Driver, name: str) -> None:
+    """Take a picture of the whole page if PICTURES names a folder."""
+    if PICTURES:
+        options = {"format": "png", "captureBeyondViewport": True}
+        data = page.command("Page.captureScreenshot", **options)["data"]
+        Path(PICTURES, f"{name}.png").write_bytes(base64.b64decode(data))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.spec.document import dynamic_references
-from engine.spec.spec import Specification
-from engine.values.errors import GatewayError
-from tests.support.documents import ask, document, get, read
+from tests.support.documents import accepts, read_with_schema
 
 INTEGER = {"type": "integer"}
 TREE = {
@@ -42,39 +39,16 @@ def _list_of(name: str, kind: str) -> dict[str, Any]:
     return {"$id": name, "$ref": "list", "$defs": {"item": item}}
 
 
-def _body(schema: Any) -> dict[str, Any]:
-    return {"required": True, "content": {"application/json": {"schema": schema}}}
-
-
-def _read(
-    folder: Path, schema: Any, *, version: str = "3.1.0", **schemas: Any
-) -> tuple[Specification, list[str]]:
-    """A document whose operation takes what a schema accepts, and the codes of its warnings."""
-    paths = {"/x": {"post": get(requestBody=_body(schema))}}
-    text = document(version=version, paths=paths, components={"schemas": schemas})
-    specification, problems = read(folder, text)
-    assert specification is not None
-    return specification, [str(problem) for problem in problems]
-
-
-def _accepts(specification: Specification, value: Any) -> bool:
-    try:
-        ask(specification.operations["x"], json.dumps(value).encode())
-    except GatewayError:
-        return False
-    return True
-
-
 def test_a_dynamic_reference_leads_to_the_outermost_anchor(tmp_path: Path) -> None:
     misspelt = {"children": [{"daat": 1}]}
     correct = {"children": [{"data": 1, "children": []}]}
     schemas = {"Tree": TREE, "StrictTree": STRICT_TREE}
-    specification, warnings = _read(tmp_path, {"$ref": "strict-tree"}, **schemas)
+    specification, warnings = read_with_schema(tmp_path, {"$ref": "strict-tree"}, **schemas)
     assert warnings == []
-    assert _accepts(specification, correct)
-    assert not _accepts(specification, misspelt)
-    specification, _ = _read(tmp_path, {"$ref": "tree"}, **schemas)
-    assert _accepts(specification, misspelt)
+    assert accepts(specification, correct)
+    assert not accepts(specification, misspelt)
+    specification, _ = read_with_schema(tmp_path, {"$ref": "tree"}, **schemas)
+    assert accepts(specification, misspelt)
 
 
 def test_a_schema_is_judged_by_the_way_it_was_reached(tmp_path: Path) -> None:
@@ -84,21 +58,21 @@ def test_a_schema_is_judged_by_the_way_it_was_reached(tmp_path: Path) -> None:
         "Numbers": _list_of("numbers", "integer"),
     }
     names = {"properties": {name: {"$ref": name} for name in ("list", "texts", "numbers")}}
-    specification, warnings = _read(tmp_path, names, **schemas)
+    specification, warnings = read_with_schema(tmp_path, names, **schemas)
     assert warnings == []
-    assert _accepts(specification, {"list": [1, "a"], "texts": ["a"], "numbers": [1]})
-    assert not _accepts(specification, {"texts": [1]})
-    assert not _accepts(specification, {"numbers": ["a"]})
+    assert accepts(specification, {"list": [1, "a"], "texts": ["a"], "numbers": [1]})
+    assert not accepts(specification, {"texts": [1]})
+    assert not accepts(specification, {"numbers": ["a"]})
 
 
 def test_a_dynamic_reference_beside_a_reference_counts_too(tmp_path: Path) -> None:
     schema = {"$ref": "#/components/schemas/Small", "$dynamicRef": "#size"}
     schemas = {"Small": {"maximum": 9}, "Size": {"$dynamicAnchor": "size", **INTEGER}}
-    specification, warnings = _read(tmp_path, schema, **schemas)
+    specification, warnings = read_with_schema(tmp_path, schema, **schemas)
     assert warnings == []
-    assert _accepts(specification, 5)
-    assert not _accepts(specification, 50)
-    assert not _accepts(specification, 5.5)
+    assert accepts(specification, 5)
+    assert not accepts(specification, 50)
+    assert not accepts(specification, 5.5)
 
 
 def test_ways_to_a_dynamic_reference_are_bounded(
@@ -111,15 +85,15 @@ def test_ways_to_a_dynamic_reference_are_bounded(
         "Numbers": _list_of("numbers", "integer"),
     }
     names = {"properties": {name: {"$ref": name} for name in ("texts", "numbers")}}
-    specification, warnings = _read(tmp_path, names, **schemas)
+    specification, warnings = read_with_schema(tmp_path, names, **schemas)
     assert [w for w in warnings if "more than 1 ways" in w]
-    assert _accepts(specification, {"texts": ["a"], "numbers": [1]})
+    assert accepts(specification, {"texts": ["a"], "numbers": [1]})
 
 
 def test_a_file_that_cannot_be_read_is_told_beside_dynamic_references(tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{]")
     broken = {"$ref": "broken.json"}
     schemas = {"Tree": TREE, "StrictTree": STRICT_TREE, "Broken": broken}
-    specification, warnings = _read(tmp_path, {"$ref": "strict-tree"}, **schemas)
+    specification, warnings = read_with_schema(tmp_path, {"$ref": "strict-tree"}, **schemas)
     assert [w for w in warnings if "MW203" in w]
-    assert not _accepts(specification, {"children": [{"daat": 1}]})
+    assert not accepts(specification, {"children": [{"daat": 1}]})

@@ -8,36 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.spec.spec import Specification
-from engine.values.errors import GatewayError
-from tests.support.documents import ask, document, get, read
+from tests.support.documents import accepts, read_with_schema
 
 INTEGER = {"type": "integer"}
 ID = "https://example.com/schemas/order"
 URN = "urn:uuid:deadbeef-1234-0000-0000-4321feebdaed"
-
-
-def _body(schema: Any) -> dict[str, Any]:
-    return {"required": True, "content": {"application/json": {"schema": schema}}}
-
-
-def _read(
-    folder: Path, schema: Any, *, version: str = "3.1.0", **schemas: Any
-) -> tuple[Specification, list[str]]:
-    """A document whose operation takes what a schema accepts, and the codes of its warnings."""
-    paths = {"/x": {"post": get(requestBody=_body(schema))}}
-    text = document(version=version, paths=paths, components={"schemas": schemas})
-    specification, problems = read(folder, text)
-    assert specification is not None
-    return specification, [str(problem) for problem in problems]
-
-
-def _accepts(specification: Specification, value: Any) -> bool:
-    try:
-        ask(specification.operations["x"], json.dumps(value).encode())
-    except GatewayError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize(
@@ -69,10 +44,10 @@ def _accepts(specification: Specification, value: Any) -> bool:
 def test_a_reference_by_name_leads_to_its_target(
     tmp_path: Path, ref: str, schemas: dict[str, Any]
 ) -> None:
-    specification, warnings = _read(tmp_path, {"$ref": ref}, **schemas)
+    specification, warnings = read_with_schema(tmp_path, {"$ref": ref}, **schemas)
     assert warnings == []
-    assert _accepts(specification, 5)
-    assert not _accepts(specification, "no number")
+    assert accepts(specification, 5)
+    assert not accepts(specification, "no number")
 
 
 def test_a_reference_by_id_of_draft_4_leads_to_its_target(tmp_path: Path) -> None:
@@ -80,19 +55,21 @@ def test_a_reference_by_id_of_draft_4_leads_to_its_target(tmp_path: Path) -> Non
     order = {"id": "https://example.com/order", "allOf": [{"$ref": "size"}, {"$ref": "#small"}]}
     order["definitions"] = {"Small": {"id": "#small", "maximum": 9}}
     schemas = {"Size": size, "Order": order}
-    specification, warnings = _read(tmp_path, {"$ref": order["id"]}, version="3.0.3", **schemas)
+    specification, warnings = read_with_schema(
+        tmp_path, {"$ref": order["id"]}, version="3.0.3", **schemas
+    )
     assert warnings == []
-    assert _accepts(specification, 5)
-    assert not _accepts(specification, 50)
-    assert not _accepts(specification, "5")
+    assert accepts(specification, 5)
+    assert not accepts(specification, 50)
+    assert not accepts(specification, "5")
 
 
 def test_a_pointer_from_the_document_below_an_id_is_read_as_it_is_meant(tmp_path: Path) -> None:
     """By the standard `#` is the schema with the `$id`; vendors mean the document."""
     order = {"$id": ID, "properties": {"size": {"$ref": "#/components/schemas/Size"}}}
-    specification, warnings = _read(tmp_path, {"$ref": ID}, Order=order, Size=INTEGER)
+    specification, warnings = read_with_schema(tmp_path, {"$ref": ID}, Order=order, Size=INTEGER)
     assert warnings == []
-    assert not _accepts(specification, {"size": "large"})
+    assert not accepts(specification, {"size": "large"})
 
 
 @pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
@@ -102,10 +79,10 @@ def test_properties_and_examples_with_these_names_are_no_names(
     names = {"$id": {"type": "string"}, "id": {"type": "string"}, "$anchor": {"type": "string"}}
     example = {"id": "a", "$id": "b", "$anchor": "c"}
     schema = {"type": "object", "properties": names, "required": [*names], "example": example}
-    specification, warnings = _read(tmp_path, schema, version=version)
+    specification, warnings = read_with_schema(tmp_path, schema, version=version)
     assert warnings == []
-    assert _accepts(specification, example)
-    assert not _accepts(specification, {})
+    assert accepts(specification, example)
+    assert not accepts(specification, {})
 
 
 def test_names_are_found_in_files_that_are_opened(tmp_path: Path) -> None:
@@ -114,14 +91,14 @@ def test_names_are_found_in_files_that_are_opened(tmp_path: Path) -> None:
     )
     (tmp_path / "other.json").write_text(json.dumps({"allOf": [{"$ref": f"{ID}#size"}]}))
     both = {"allOf": [{"$ref": "other.json"}, {"$ref": "shop.json#size"}]}
-    specification, warnings = _read(tmp_path, both)
+    specification, warnings = read_with_schema(tmp_path, both)
     assert warnings == []
-    assert not _accepts(specification, "large")
+    assert not accepts(specification, "large")
 
 
 @pytest.mark.parametrize("ref", ["#nowhere", "urn:example:nowhere", "https://example.com/x"])
 def test_a_reference_to_no_name_is_left_out_with_a_warning(tmp_path: Path, ref: str) -> None:
     named = {"$anchor": "size", **INTEGER}
-    specification, warnings = _read(tmp_path, {"$ref": ref}, Size=named)
+    specification, warnings = read_with_schema(tmp_path, {"$ref": ref}, Size=named)
     assert len(warnings) == 1
-    assert _accepts(specification, "anything")
+    assert accepts(specification, "anything")
