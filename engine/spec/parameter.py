@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from sys import intern
 from typing import Any
@@ -16,7 +16,7 @@ from engine.spec.document import path_templates
 from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
-from engine.spec.document.schema_types import Resolve, types_of
+from engine.spec.document.schema_types import Resolve, kind_of, properties_of, types_of
 from engine.spec.parameter_readers import compile_reader, splits_at_commas
 from engine.spec.query_content import compile_query
 from engine.spec.query_string import Query
@@ -129,7 +129,9 @@ def compile_parameters(
     """The operation's parameters, and those of its path item that it does not override."""
     parameters: dict[tuple[str, str], Parameter] = {}
     names = path_templates.variables(template)
-    for declared in declared_parameters(item, node):
+    all_declared = list(declared_parameters(item, node))
+    owners = _Owners(all_declared, schemas)
+    for declared in all_declared:
         name, location = intern(declared.text("name")), intern(declared.text("in"))
         if not isinstance(declared.value, dict) or not name or not location:
             continue  # of a reference without a target, which has a warning
@@ -140,9 +142,10 @@ def compile_parameters(
         if location == "header" and name.lower() in ("accept", "content-type", "authorization"):
             continue
         try:
+            reserved = owners.reserved(declared)
             parameters[location, name] = schemas.once(
-                ("parameter", declared.uri, dumps(declared.value)),
-                partial(_parameter, declared, name, location, schemas),
+                ("parameter", declared.uri, dumps(declared.value), reserved),
+                partial(_parameter, declared, name, location, schemas, reserved),
             )
         except ValueError as error:
             message = f"parameter '{name}' is not validated: {error}"
@@ -150,7 +153,49 @@ def compile_parameters(
     return schemas.first(tuple(parameters.values()))
 
 
-def _parameter(node: Node, name: str, location: str, schemas: Schemas) -> Parameter:
+class _Owners:
+    """To which parameter of a query a name belongs that several could read: exploded objects read
+    the names of their properties."""
+
+    def __init__(self, declared: Sequence[Node], schemas: Schemas) -> None:
+        in_query = [
+            node for node in declared if isinstance(node.value, dict) and node.text("in") == "query"
+        ]
+        self._styles = {node.text("name"): node.text("style") for node in in_query}
+        self._properties = {
+            node.text("name"): schemas.once(
+                ("properties", node.uri, dumps(node.value)), partial(_properties, node)
+            )
+            for node in (in_query if len(in_query) > 1 else ())
+        }
+
+    def reserved(self, node: Node) -> frozenset[str]:
+        """The names that another parameter reads, and not this one."""
+        name = node.text("name")
+        if node.text("in") != "query" or not any(self._properties.values()):
+            return frozenset()
+        if self._styles[name] == "deepObject":
+            others = (names for other, names in self._properties.items() if other != name)
+            return frozenset({name}) if any(name in names for names in others) else frozenset()
+        plain = {other for other, style in self._styles.items() if style != "deepObject"}
+        return self._properties.get(name, frozenset()) & (plain - {name})
+
+
+def _properties(node: Node) -> frozenset[str]:
+    """The names that a parameter reads if it is an exploded object; none for any other."""
+    schema = node.get("schema")
+    is_exploded = (
+        node.value.get("style", "form") == "form" and node.value.get("explode") is not False
+    )
+    if not is_exploded or not isinstance(schema.value, dict):
+        return frozenset()
+    is_object = kind_of(schema.value, schema.follow) == "object"
+    return frozenset(properties_of(schema.value, schema.follow)) if is_object else frozenset()
+
+
+def _parameter(
+    node: Node, name: str, location: str, schemas: Schemas, reserved: frozenset[str]
+) -> Parameter:
     contents = list(node.get("content").items())
     media_type, schema, required = None, node.get("schema"), node.value.get("required") is True
     if contents:
@@ -172,6 +217,7 @@ def _parameter(node: Node, name: str, location: str, schemas: Schemas) -> Parame
         explode=explode,
         media_type=media_type,
         allow_empty_value=node.value.get("allowEmptyValue") is True,
+        reserved=reserved,
     )
     read = compile_read()
     splits = media_type is None and splits_at_commas(location, style, explode, shape, resolve)

@@ -128,11 +128,13 @@ def _group(pairs: Iterable[tuple[str, str]]) -> Tree:
 def deep_reader(text: ParameterText, shape: Shape, reserved: Collection[str] = ()) -> Reader:
     """Reads deepObject, `name[a][b]=x`, and a plain `name=x`, for schemas that allow it.
 
-    `reserved` names are those of other parameters, even if they have brackets.
+    `reserved` names are those of other parameters, even if they have brackets; and this one's, if
+    without brackets it is a property of another parameter.
     """
+    is_own = text.name not in reserved
 
     def read(query: Query) -> object:
-        nested, bare = nested_in(query, text.name, reserved), text.values(query)
+        nested, bare = nested_in(query, text.name, reserved), text.values(query) if is_own else ()
         if not nested:
             return shape([*bare]) if bare else MISSING
         if bare:

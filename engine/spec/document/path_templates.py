@@ -13,6 +13,9 @@ _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SUSPICIOUS = re.compile(r"[%\\#\x00-\x1f\x7f-\xff]|/\.")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _MAX_DECODINGS = 4
+_REGEXES = {"mediaTypeExtension": r"(\.[^/.]+)"}
+"""What a variable matches by its name: RAML has one for `.json` and `.xml`, which stands directly
+behind another one (RAML 0.8, Template URIs and URI Parameters)."""
 
 
 def variables(template: str) -> list[str]:
@@ -81,7 +84,7 @@ def check(template: str) -> str | None:
         return "a variable has no name"
     if len(set(names)) < len(names):
         return "a variable name is repeated"
-    if re.search(r"\}\{", template):
+    if "}{" in template.replace("}{mediaTypeExtension}", ""):
         return "two variables follow each other: put text between them"
     return None
 
@@ -123,7 +126,8 @@ def regex(text: str, slash_variables: Collection[str] = ()) -> str:
     at = 0
     for match in _VARIABLE.finditer(text):
         parts.append(_literal(text[at : match.start()]))
-        parts.append("(.+)" if match[1].partition("=")[0] in slash_variables else "([^/]+)")
+        name = match[1].partition("=")[0]
+        parts.append("(.+)" if name in slash_variables else _REGEXES.get(name, "([^/]+)"))
         at = match.end()
     return "".join(parts) + _literal(text[at:])
 

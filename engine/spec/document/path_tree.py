@@ -150,7 +150,7 @@ def _with_pattern(
         if pattern.regex.pattern == expression:
             return patterns, pattern.child
     verb = text.rpartition("}")[2]
-    literal = sum(map(len, pieces(text)[::2]))
+    literal = sum(map(len, pieces(text)[::2])) + text.count("}{")  # which has a dot, see `regex`
     pattern = _Pattern(
         re.compile(expression), literal, verb if verb.startswith(":") else "", kind()
     )

@@ -27,6 +27,8 @@ def test_a_template_is_right(template: str) -> None:
         ("/{}", "no name"),
         ("/{a}/{a}", "repeated"),
         ("/{a}{b}", "follow each other"),
+        ("/{a}{b}{mediaTypeExtension}", "follow each other"),
+        ("/{a}{mediaTypeExtension}", "None"),
     ],
 )
 def test_a_template_is_wrong(template: str, words: str) -> None:

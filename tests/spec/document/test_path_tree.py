@@ -59,6 +59,12 @@ MODELS = tree(
         (["/{x}", "/v{x}"], "/v1", "/v{x}", {"x": "1"}),
         (["/{x}.{y}", "/{x}.json"], "/a.json", "/{x}.json", {"x": "a"}),
         (["/{x}", "/{x}.{y}"], "/a.b", "/{x}.{y}", {"x": "a", "y": "b"}),
+        # RAML's variable for `.json` and `.xml`.
+        (
+            *(["/{x}", "/{x}{mediaTypeExtension}"], "/a.b.json", "/{x}{mediaTypeExtension}"),
+            {"x": "a.b", "mediaTypeExtension": ".json"},
+        ),
+        (["/{x}", "/{x}{mediaTypeExtension}"], "/a", "/{x}", {"x": "a"}),
         # Names with dashes and dots.
         (["/files/{file-id}/x"], "/files/f-1/x", "/files/{file-id}/x", {"file-id": "f-1"}),
         (["/{a.b}"], "/1", "/{a.b}", {"a.b": "1"}),
