@@ -26,6 +26,7 @@ from engine.values.trees import Json
 _MODELS = "models/"
 _MINUTE, _HOUR = 60.0, 3_600.0
 _LONGEST = 20 * _HOUR
+_MAX_FIELDS, _MAX_DEPTH = 100, 10
 _CONSTRAINED = "Constrained"
 """The end of the path of sessions with an ephemeral token of the vendor."""
 _SETUP, _MASK = "bidiGenerateContentSetup", "fieldMask"
@@ -43,6 +44,8 @@ def _read(body: Json, now: float) -> SecretRequest:
     end = _time(body, "expireTime", now, 30 * _MINUTE)
     begin = min(end, _time(body, "newSessionExpireTime", now, _MINUTE))
     fields = [each.strip() for each in (mask or "").split(",") if each.strip()]
+    if len(fields) > _MAX_FIELDS or any(each.count(".") >= _MAX_DEPTH for each in fields):
+        raise _invalid(f"expected at most {_MAX_FIELDS} fields of {_MAX_DEPTH} names each", _MASK)
     model = setup.get("model") if setup else None
     if model is not None and not isinstance(model, str):
         raise _invalid("expected a text", f"{_SETUP}.model")

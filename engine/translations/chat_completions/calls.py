@@ -110,7 +110,9 @@ class AnnouncedCalls:
 
 def is_complete(pieces: list[str]) -> bool:
     """Whether the text of arguments cannot go on: it is the JSON of a whole object. Its pieces
-    become one, so that none is joined each time."""
+    become one, so that none is joined each time: and only where the last one may be the end."""
+    if pieces and (last := pieces[-1].rstrip()) and not last.endswith("}"):
+        return False
     arguments = "".join(pieces)
     pieces[:] = [arguments]
     return arguments.rstrip().endswith("}") and value_of(OBJECT, arguments) is not None

@@ -19,7 +19,7 @@ from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_blank
-from engine.translations.neutral.calls import MAX_ARGUMENTS, call_id, unwrapped
+from engine.translations.neutral.calls import call_id, check_buffer, unwrapped
 from engine.translations.neutral.json_members import Members
 
 Key = tuple[str, int | str]
@@ -259,10 +259,7 @@ class ChoiceReader:
 
     def _count(self, size: int) -> None:
         self._size += size
-        if self._size > MAX_ARGUMENTS:
-            raise events.BrokenAnswer(
-                f"the upstream's answer has over {MAX_ARGUMENTS} characters that must be buffered"
-            )
+        check_buffer(self._size)
 
     def _in_call(self) -> bool:
         """Whether the open block is a call whose arguments are not complete."""

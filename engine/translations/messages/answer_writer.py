@@ -10,7 +10,7 @@ from engine.translations.messages import answer_fields as fields
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, complete_blocks
-from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_object, call_id
+from engine.translations.neutral.calls import answer_id, arguments_object, call_id, check_buffer
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
 
@@ -156,7 +156,7 @@ class Writer(events.FirstCandidateWriter):
         answer without those that were asked for."""
         if not (self._held or self._needs_mark):
             return b""
-        held, self._held = self._held, []
+        held, self._held, self._held_size = self._held, [], 0
         holds, self._holds_thoughts = self._holds_thoughts, False
         written = b"".join(map(self._whole_thoughts, held))
         if self._needs_mark:
@@ -196,14 +196,15 @@ class Writer(events.FirstCandidateWriter):
                 return b""
             if self._holds_thoughts:
                 self._held_size += len(text)
-                if self._held_size <= MAX_ARGUMENTS:
-                    self._texts.append(text)
+                check_buffer(self._held_size)
+                self._texts.append(text)
                 return b""
             delta = {"type": "thinking_delta", "thinking": text}
         return self._add(delta) if self._opened else self._begin() + self._add(delta)
 
     def _sign(self, signature: neutral.Signature) -> bytes:
         self._signature = signature  # written after the thoughts
+        self._held_size += len(signature.value) if self._holds_thoughts else 0
         return b""
 
     def _cite(self, citation: neutral.Citation, late: bool) -> bytes:
@@ -222,6 +223,7 @@ class Writer(events.FirstCandidateWriter):
     def _close(self) -> bytes:
         signature, self._signature = self._signature, None
         if self._holds_thoughts and isinstance(self._block, neutral.Reasoning):
+            check_buffer(self._held_size)
             self._held.append(neutral.Reasoning(text="".join(self._texts), signature=signature))
             self._texts = []
             return b""

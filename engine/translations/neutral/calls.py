@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import Text, ToolCall
-from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open
+from engine.translations.neutral.events import BrokenAnswer, Close, Delta, End, Event, Finish, Open
 from engine.translations.neutral.json_members import OBJECT, WrongType, decode, value_of
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import LimitedWriter
@@ -87,6 +87,13 @@ _NOTHING = (b"", b"null", b"{}", b"[]")
 MAX_ARGUMENTS = 4_000_000
 """The largest sum of characters of all arguments in an answer; they are buffered until each call is
 complete."""
+
+
+def check_buffer(size: int) -> None:
+    """Raise BrokenAnswer for more characters than may wait to be written."""
+    if size > MAX_ARGUMENTS:
+        bound = f"over {MAX_ARGUMENTS} characters that must be buffered"
+        raise BrokenAnswer(f"the upstream's answer has {bound}")
 
 
 def are_object(text: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from engine.translations.neutral.calls import MAX_ARGUMENTS
+from engine.translations.neutral.calls import check_buffer
 from engine.translations.neutral.events import BrokenAnswer, Delta, End, Event, Finish
 
 MAX_PARTS = 1_000
@@ -77,10 +77,7 @@ class OpenParts(Generic[_P]):
         for event in events:
             self._size += _EVENT_SIZE + (len(event.text) if isinstance(event, Delta) else 0)
             part.waiting.append(event)
-        if self._size > MAX_ARGUMENTS:
-            raise BrokenAnswer(
-                f"the upstream's answer has over {MAX_ARGUMENTS} bytes that must be buffered"
-            )
+        check_buffer(self._size)
         return ()
 
     def end(self, last: Callable[[int, _P], Iterable[Event]] | None = None) -> Iterator[Event]:

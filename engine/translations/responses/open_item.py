@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.calls import MAX_ARGUMENTS
+from engine.translations.neutral.calls import check_buffer
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.open_parts import Part
 from engine.translations.responses import answer_fields as fields
@@ -76,9 +76,7 @@ class OpenItem(Part):
             if self._is_unnamed and block_type is neutral.ToolCall:
                 self._pieces.append(event.delta or "")
                 self._size += len(event.delta or "")
-                if self._size > MAX_ARGUMENTS:
-                    bound = f"over {MAX_ARGUMENTS} bytes that must be buffered"
-                    raise events.BrokenAnswer(f"the upstream's answer has {bound}")
+                check_buffer(self._size)
                 return output
             if self._block is not None or block_type not in (neutral.Text, neutral.Refusal):
                 raise events.BrokenAnswer("the upstream's answer has text outside of its item")

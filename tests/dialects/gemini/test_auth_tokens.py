@@ -59,6 +59,8 @@ def test_a_request_says_for_how_long_how_often_and_for_what():
         ({"expireTime": "2026-01-01T20:00:01Z"}, "expireTime"),
         ({"newSessionExpireTime": 3}, "newSessionExpireTime"),
         ({"fieldMask": ["a"]}, "fieldMask"),
+        ({"fieldMask": "a." * 5_000 + "a"}, "fieldMask"),
+        ({"fieldMask": "a," * 101}, "fieldMask"),
         ({"bidiGenerateContentSetup": "x"}, "bidiGenerateContentSetup"),
         ({"bidiGenerateContentSetup": {"model": 3}}, "bidiGenerateContentSetup.model"),
     ],

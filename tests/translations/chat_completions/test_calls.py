@@ -59,7 +59,7 @@ def test_the_name_of_a_call_that_has_begun_is_not_changed() -> None:
 )
 def test_the_json_of_a_whole_object_is_complete(arguments: str, complete: bool) -> None:
     pieces = [arguments[:2], arguments[2:]]
-    assert (is_complete(pieces), pieces) == (complete, [arguments])
+    assert (is_complete(pieces), "".join(pieces)) == (complete, arguments)
 
 
 Numbered = tuple[int | None, str, str]
@@ -100,3 +100,12 @@ def test_the_last_call_lacks_arguments_behind_its_name() -> None:
         calls.add(number, "c", name, arguments)
         lacking.append(calls.lacks_arguments)
     assert lacking == [False, True, False, True]
+
+
+def test_pieces_are_joined_only_where_they_may_be_all() -> None:
+    pieces = ['{"a": "', "{", "b"]
+    assert not is_complete(pieces)
+    assert pieces == ['{"a": "', "{", "b"]
+    for end, expected in (("}", False), ('"}', True), ("\n", True)):
+        pieces.append(end)
+        assert is_complete(pieces) is expected

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.translations.chat_completions import choice_reader
 from engine.translations.chat_completions.answer_fields import Message
 from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.neutral.answer import collect
@@ -262,14 +261,14 @@ def test_a_sound_is_no_empty_answer(audio: Json) -> None:
     ],
 )
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch, waiting: Json) -> None:
-    monkeypatch.setattr(choice_reader, "MAX_ARGUMENTS", 500)
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 500)
     deltas = [calls(call(0, '{"a":', id="c1", name="f")), *[waiting] * 10]
     with pytest.raises(BrokenAnswer, match="over 500 characters"):
         read(*deltas)
 
 
 def test_arguments_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choice_reader, "MAX_ARGUMENTS", 50)
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 50)
     with pytest.raises(BrokenAnswer, match="over 50 characters"):
         read(calls(call(0, id="c1", name="f")), *[calls(call(0, "x" * 20))] * 3)
 
@@ -328,7 +327,7 @@ def test_a_repeated_entry_of_thoughts_says_nothing_new() -> None:
 
 
 def test_entries_of_thoughts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choice_reader, "MAX_ARGUMENTS", 500)
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 500)
     changing = [{"reasoning_details": [detail(0, signature=f"{n:090}")]} for n in range(10)]
     with pytest.raises(BrokenAnswer, match="over 500 characters"):
         read(*changing)

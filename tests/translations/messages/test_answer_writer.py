@@ -9,6 +9,7 @@ import pytest
 
 from engine.translations.messages.answer_reader import read_answer
 from engine.translations.messages.answer_writer import Writer, write_answer
+from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import (
     Block,
@@ -261,3 +262,15 @@ def test_calls_without_the_thoughts_that_were_asked_for_are_marked(
     writer = Writer(request)
     stream = event_data(b"".join(map(writer.write, events_of(answer, 3))))
     assert message_of(stream)["content"] == content
+
+
+def test_what_is_held_back_of_thoughts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 10)
+    thoughts = [events.Open(Reasoning()), events.Delta("1234567")]
+    signed = events.Sign(Signature("other", "12345"))
+    for rest in ([events.Delta("4567")], [signed, events.Close()]):
+        writer = Writer(ChatRequest(language="messages", model="alias", messages=[]))
+        writer.write(events.Start(id="x"))
+        assert [writer.write(each) for each in thoughts] == [b"", b""]
+        with pytest.raises(BrokenAnswer, match="over 10 characters that must be buffered"):
+            [writer.write(each) for each in rest]

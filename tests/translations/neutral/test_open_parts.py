@@ -59,8 +59,8 @@ def test_an_event_goes_on_as_soon_as_its_part_is_the_first() -> None:
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_parts, "MAX_ARGUMENTS", 500)
-    with pytest.raises(BrokenAnswer, match="over 500 bytes that must be buffered"):
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 500)
+    with pytest.raises(BrokenAnswer, match="over 500 characters that must be buffered"):
         read((0, "a"), *[(1, "b" * 50)] * 9)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from engine.translations.neutral import open_parts
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.content import (
@@ -352,8 +351,8 @@ def test_a_text_waits_for_the_thoughts_before_it() -> None:
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_parts, "MAX_ARGUMENTS", 500)
-    with pytest.raises(BrokenAnswer, match="over 500 bytes that must be buffered"):
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 500)
+    with pytest.raises(BrokenAnswer, match="over 500 characters that must be buffered"):
         blocks_of(*_call(0, "{"), *_call(1, *"{" * 9))
 
 
