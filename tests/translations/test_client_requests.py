@@ -486,3 +486,27 @@ def test_a_session_outlives_arguments_that_are_no_json(target: str) -> None:
     turns.append({"role": "tool", "tool_call_id": "c1", "content": "no JSON"})
     body = json.dumps(sent("chat_completions", target, {"messages": turns}))
     assert json.dumps({"arguments": '{"a": '}) in body
+
+
+@each(
+    ("caller", "request_members", "names"),
+    [
+        ("messages", {"top_k": 0}, ["top_k"]),
+        ("messages", {"anthropic_version": "bedrock-2023-05-31"}, ["anthropic_version"]),
+        ("messages", {"betas": ["x"]}, ["betas"]),
+        (
+            "generate_content",
+            {"safetySettings": [{"threshold": "HARM_BLOCK_THRESHOLD_UNSPECIFIED"}]},
+            [],
+        ),
+    ],
+)
+def test_what_clients_of_other_clouds_send_is_left_out(
+    caller: str, request_members: Json, names: list[str]
+) -> None:
+    asked = {
+        "messages": {"max_tokens": 9, "messages": [ASKED]},
+        "generate_content": {"contents": [{"parts": [{"text": "Hi"}]}]},
+    }
+    request = {**asked[caller], **request_members}
+    assert exchange(caller, "chat_completions", request).dropped == names

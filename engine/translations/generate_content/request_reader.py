@@ -97,6 +97,7 @@ def _read_thinking(config: shapes.ThinkingConfig, request: ChatRequest) -> None:
     )
 
 
+_UNFILTERED = ("BLOCK_NONE", "OFF", "HARM_BLOCK_THRESHOLD_UNSPECIFIED")
 _SEARCH = "googleSearch"
 _CACHE = "cachedContent"
 _REQUEST = ObjectReader(shapes.RequestObject)
@@ -208,5 +209,5 @@ def _read_filters(raw: Raw, request: ChatRequest) -> None:
     if present(raw) is None:
         return
     settings = Fields({name: raw}).objects(name)
-    if any(setting.text("threshold") not in ("BLOCK_NONE", "OFF") for setting in settings):
+    if any(setting.text("threshold") not in _UNFILTERED for setting in settings):
         request.unread.append(name)

@@ -33,7 +33,7 @@ LANGUAGE = Language(
         (
             *("cache_control", "*.cache_control", "diagnostics", "context_management"),
             *("metadata", "metadata.*", "user_profile_id", "workspace_id", "billing_policy"),
-            *("service_tier", "speed", "fallback_credit_token"),
+            *("service_tier", "speed", "fallback_credit_token", "anthropic_version", "*betas"),
             *("*.caller", "tools.max_uses", "tools.max_characters", "tools.eager_input_streaming"),
             *("thinking.block_binding", "thinking.display"),
         )

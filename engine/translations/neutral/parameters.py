@@ -93,9 +93,10 @@ def number(value: Raw | None) -> float | None:
 
 
 def is_wide(name: str, value: Raw | None) -> bool:
-    """Whether a `top_k` or `top_p` has hardly any effect: it is a vendor's default or larger."""
+    """Whether a `top_k` or `top_p` has hardly any effect: it is a vendor's default or larger, or a
+    `top_k` of 0 or -1, which says that there is none."""
     limit = number(value)
-    return limit is not None and limit >= _WIDE[name]
+    return limit is not None and (limit >= _WIDE[name] or (name == "top_k" and limit <= 0))
 
 
 _FIELDS = {

@@ -105,7 +105,7 @@ def test_the_choice_of_tools(config: Json, choice: ToolChoice) -> None:
         (["BLOCK_NONE", "OFF"], []),
         ([], []),
         (["BLOCK_NONE", "BLOCK_ONLY_HIGH"], ["safetySettings"]),
-        (["HARM_BLOCK_THRESHOLD_UNSPECIFIED"], ["safetySettings"]),
+        (["HARM_BLOCK_THRESHOLD_UNSPECIFIED"], []),
     ],
 )
 def test_filters_that_filter_nothing_are_no_loss(thresholds: list[str], unread: list[str]) -> None:

@@ -92,6 +92,8 @@ def test_models_are_known_by_their_names(name: str, model: str, limit: int | Non
         ("top_k", b"40"),
         ("top_k", b"64"),
         ("top_k", b"64.0"),
+        ("top_k", b"0"),
+        ("top_k", b"-1"),
         ("top_p", b"0.95"),
         ("top_p", b"1"),
     ],
@@ -104,7 +106,7 @@ def test_a_vendors_default_or_more_is_wide(name: str, text: bytes) -> None:
     ("name", "text"),
     [
         ("top_k", b"39"),
-        ("top_k", b"0"),
+        ("top_p", b"0"),
         ("top_k", b'"64"'),
         ("top_k", b"true"),
         ("top_p", b"0.949"),
