@@ -35,7 +35,8 @@ server:
 telemetry:
   listen: "127.0.0.1:9464"               # metrics and health; each gateway of a machine has its own
 
-{SPECS}
+{SPECS}  modelway:  {{document: openapi/modelway.yaml}}
+
 upstreams:                               # `check` warns of a variable that is not set
 """
 _CHAT = (
@@ -70,6 +71,10 @@ _LISTS = """\
   - operations: [openai.listModels, openai.retrieveModel, gemini.listModels, gemini.getModel]
     answer: models                       # the gateway answers itself, from `models`
 """
+_USAGE = """\
+  - {operation: modelway.getUsage, answer: usage}   # what is left of a caller's limits
+  - {operation: modelway.listUsageRequests, answer: usage_requests}   # with stores.records
+"""
 _TAIL = """\
 
 policies:                                # of every route
@@ -90,7 +95,7 @@ def starter(providers: Sequence[Provider]) -> str:
         models = [f'  "*": {{to: [{{upstream: {names[0]}}}]}}\n']
     routes = routes_for(providers)
     heading = "models:                                  # names that callers may request\n"
-    return f"{_HEAD}{upstreams}\n{heading}{''.join(models)}\nroutes:\n{routes}{_TAIL}"
+    return f"{_HEAD}{upstreams}\n{heading}{''.join(models)}\nroutes:\n{routes}{_USAGE}{_TAIL}"
 
 
 def routes_for(providers: Sequence[Provider]) -> str:

@@ -38,6 +38,9 @@ def test_a_config_of_one_provider_of_each_dialect_is_right(tmp_path, name):
     result = plan(tmp_path, name)
     assert list(result.config.models) == ["*"]
     assert result.config.upstreams[name].provider == name
+    own = {route.operation.id: route.answer.name for route in result.routes if route.answer}
+    assert own["modelway.getUsage"] == "usage"
+    assert own["modelway.listUsageRequests"] == "usage_requests"
 
 
 def test_each_of_several_providers_has_a_prefix(tmp_path):

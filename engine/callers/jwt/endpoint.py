@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -13,6 +13,10 @@ from engine.values.trees import Json
 
 MAX_ADDRESS = 2_000
 _SCHEMES = ("https", "http")
+_WITH_IPV4 = tuple(map(IPv6Network, ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
+"""The networks whose addresses end with one of IPv4."""
+_LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
+"""Addresses of a network's own translation to IPv4 (RFC 8215)."""
 
 
 def object_of(document: bytes, name: str) -> Json:
@@ -63,6 +67,18 @@ def _is_private(host: str) -> bool:
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
-        return not ip_address(name.partition("%")[0]).is_global
+        address = ip_address(name.partition("%")[0])
     except ValueError:
         return all(part[:2] == "0x" or part.isdigit() for part in name.split("."))
+    if isinstance(address, IPv6Address):
+        if address in _LOCAL_NAT64:
+            return True
+        address = _ipv4_in(address) or address
+    return not address.is_global or address.is_multicast
+
+
+def _ipv4_in(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that routers make of one of IPv6 (RFC 3056, 4291, 6052, 7915)."""
+    if any(address in network for network in _WITH_IPV4):
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.sixtofour
