@@ -94,6 +94,16 @@ def test_sums_are_those_of_the_team_if_it_is_chosen(page: Driver, front: Running
     assert len(table(page, "Days")) == 7
 
 
+def test_a_tag_that_cannot_be_summed_hides_no_other_sums(page: Driver, front: Running) -> None:
+    page.command("Network.setBlockedURLs", urls=["*by=tag*"])
+    show(page, front)
+    page.command("Network.setBlockedURLs", urls=[])
+    assert table(page, "Model") != []
+    assert "By customer" in page.text("#sums")
+    assert table(page, "customer") == []
+    assert "USD left" in page.text("#limits")
+
+
 def test_requests_are_listed_and_older_ones_follow(page: Driver, front: Running) -> None:
     show(page, front)
     assert len(table(page, REQUESTS)) == 20

@@ -44,9 +44,8 @@ async function showSums() {
 	try {
 		const answer = await usage(access, secret, query);
 		const tags = answer.usage ? answer.tags : [];
-		const byTag = await Promise.all(
-			tags.map((name) => usage(access, secret, { ...query, by: `tag:${name}` })),
-		);
+		const ask = (by) => usage(access, secret, { ...query, by });
+		const byTag = await Promise.all(tags.map((name) => sumsByTag(name, ask)));
 		if (number !== latest) return;
 		showLimits(answer.limits);
 		nodes = sections(answer, byTag);
@@ -57,6 +56,15 @@ async function showSums() {
 	if (number !== latest) return;
 	at("sums").ariaBusy = "false";
 	at("sums").replaceChildren(...nodes);
+}
+
+/** The rows of a tag; a tag with too many values does not hide the other sums. */
+async function sumsByTag(name, ask) {
+	try {
+		return { name, values: (await ask(`tag:${name}`)).usage.rows };
+	} catch (error) {
+		return { name, problem: asProblem(error) };
+	}
 }
 
 function showLimits(limits) {
@@ -74,10 +82,12 @@ function sections({ usage: sums, currency }, byTag) {
 	if (sums.models.length) {
 		nodes.push(h("h3", "By model"), byName("Model", "model", sums.models, measure, currency));
 	}
-	for (const { usage: tagged } of byTag) {
-		const name = tagged.by.slice(4);
-		if (!tagged.rows.length) continue;
-		nodes.push(h("h3", `By ${name}`), byName(name, "value", tagged.rows, measure, currency));
+	for (const { name, values, problem } of byTag) {
+		if (!problem && !values.length) continue;
+		const content = problem
+			? h("p.muted", problem.message)
+			: byName(name, "value", values, measure, currency);
+		nodes.push(h("h3", `By ${name}`), content);
 	}
 	return nodes;
 }
