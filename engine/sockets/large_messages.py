@@ -48,6 +48,7 @@ def read_large_message(data: bytes) -> LargeMessage | None:
         skeleton += b"%b[%d]" % (data[end:start], len(values))  # its only arrays, so each is known
         values.append(data[start:stop])
         end = stop
+    await_turn()  # the values were copied, and are once more
     members = orjson.loads(skeleton + data[end:])
     if not isinstance(members, dict):
         return None

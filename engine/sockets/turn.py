@@ -15,6 +15,7 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.exchange.caller_connection import Answer, InternalCaller, TrySend
 from engine.exchange.interruption import CallerLeft, interruption
+from engine.process.loop_turn import await_turn
 from engine.sockets.events import EventMessages
 from engine.sockets.memory import ResponseMemory
 from engine.sockets.messages import (
@@ -25,6 +26,7 @@ from engine.sockets.messages import (
     response_not_found,
 )
 from engine.values.errors import AbortConnection, GatewayError
+from engine.values.events import LONG_EVENT
 from engine.values.response_items import items_of, join_items, output_items, whole_request
 from engine.values.trees import Json
 
@@ -112,7 +114,9 @@ class Turn:
             self._prepare()
             return
         try:
-            answer = call(self._body(), caller, self._push)
+            if len(body := self._body()) > LONG_EVENT:
+                await_turn()
+            answer = call(body, caller, self._push)
             try:
                 if answer.status >= 400:
                     self._fail(answer)
