@@ -18,7 +18,8 @@ import orjson
 from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import OutputMembers
 from engine.guardrails.texts import answer_texts
-from engine.values.events import split_events
+from engine.process.loop_turn import await_turn
+from engine.values.events import LONG_EVENT, split_events
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import JsonPath
 from engine.values.json_pointer import pointer
@@ -140,6 +141,8 @@ class HeldEvents:
 
     def _read(self, raw: bytes) -> _Event:
         text = b"\n".join(_DATA.findall(raw))
+        if len(raw) > LONG_EVENT:
+            await_turn()  # it was copied, and is parsed
         try:
             document = JsonDocument.parse(text)
         except orjson.JSONDecodeError:
