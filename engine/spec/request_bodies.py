@@ -42,6 +42,8 @@ class BodyRule(Struct, frozen=True):
 
 
 _NO_RULE = BodyRule(None, None)
+_READS = ("GET", "HEAD")
+"""Methods whose bodies have no meaning (RFC 9110 9.3.1)."""
 _EMPTY_OBJECT = 16
 """Bytes of an empty JSON object, with spaces."""
 
@@ -59,9 +61,9 @@ class MediaRange(Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class Bodies:
-    """The request bodies of an operation. Without rules it accepts none but an empty JSON
-    object, which some SDKs send with every method. Operations of a document with equal bodies share
-    one object, and objects are equal only to themselves."""
+    """The request bodies of an operation. Without rules it accepts none but an empty JSON object,
+    which some SDKs send with all methods that may have one. Operations of a document with equal
+    bodies share one object, and objects are equal only to themselves."""
 
     required: bool = False
     rules: dict[str, BodyRule] = field(default_factory=dict)
@@ -124,7 +126,7 @@ class Bodies:
         rule = self.rules.get(content_type)
         if rule is None:
             if not self.media_types:
-                if _says_nothing(exchange.body):
+                if exchange.method not in _READS and _says_nothing(exchange.body):
                     return "", _NO_RULE
                 message = "This operation accepts no request body."
                 raise GatewayError(400, "unexpected_body", message)
