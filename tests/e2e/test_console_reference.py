@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from tests.support.axe import violations
+from tests.support.axe import looks, violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import forget
 from tests.support.running import ALL, Platform
+from tests.support.screenshots import same, taken
 from tests.support.swagger_ui import IS_INSTALLED
 from tests.support.thorough import some
 
@@ -73,6 +74,7 @@ def test_an_address_opens_its_operation(page: Driver, console: Platform) -> None
     page.run(f"{block}.querySelectorAll('.snippets button')[1].click()")
     page.until(f"{snippet}.includes('from openai import OpenAI')")
     page.assert_no_errors()
+    same(page, "console-reference.png", taken(page))
 
 
 @pytest.mark.parametrize(
@@ -186,10 +188,7 @@ def test_hostile_descriptions_do_nothing(page: Driver, console: Platform) -> Non
     assert [error for error in page.errors if '"type": "alert"' in error] == []
 
 
-@pytest.mark.parametrize(
-    ("theme", "width"),
-    some([("dark", 390), ("light", 1440), ("light", 390), ("dark", 1440)], 2),
-)
+@pytest.mark.parametrize(("theme", "width"), looks(2))
 def test_an_open_operation_passes_axe(
     page: Driver, console: Platform, axe: str, theme: str, width: int
 ) -> None:

@@ -12,6 +12,7 @@ from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.recording import Recorder, answer, recorder
 from tests.support.running import ALL, LIMITED, TOKENS, Running, gateway
+from tests.support.screenshots import same, taken
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
@@ -116,11 +117,13 @@ def test_a_tool_is_called_with_a_form_of_its_schema(
     assert page.text("#name") == "Show an item"
     assert "reads only" in page.text("#marks")
     assert page.text("#description") == "Show an item. Shows one item."
+    upstream.speak = answer(b'{"id": 7, "name": "chair", "size": {"width": 45.5}}')
     page.run(f"{field('id')}.value = '7'; {field('full')}.value = 'true'")
     page.run(f"{field('unit')}.value = '\"inch\"'")
     assert '"id": 7' in call(page)
     assert upstream.last.target == "/items/7?full=true&unit=inch"
     page.assert_no_errors()
+    same(page, "console-tools.png", taken(page))
 
 
 def test_objects_are_groups_of_fields_and_lists_are_json(

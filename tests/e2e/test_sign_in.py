@@ -17,6 +17,7 @@ from tests.support.pages import PLAYGROUND, chat
 from tests.support.paths import ROOT
 from tests.support.recording import Recorder, answer, recorder
 from tests.support.running import TOKENS, Running, gateway
+from tests.support.screenshots import same, taken
 from tests.support.small import COMPLETION, project
 
 pytestmark = [
@@ -92,7 +93,10 @@ def test_a_person_uses_the_pages_without_a_token(page: Driver, front: Site) -> N
     session = next(c for c in cookies if c["name"] == "modelway-session")
     assert (session["httpOnly"], session["sameSite"]) == (True, "Strict")
     assert "sign-in" not in str([cookie["name"] for cookie in cookies])
+    page.open(front.running.url + "/console/usage")
+    page.until("document.querySelector('#limits li') !== null")
     page.assert_no_errors()
+    same(page, "console-sign-in.png", taken(page))
 
 
 def test_another_page_gets_nothing_of_the_session(page: Driver, front: Site) -> None:

@@ -63,6 +63,7 @@ class Page:
 @contextmanager
 def browser(folder: Path, url: str) -> Iterator[Page]:
     """Open `url` in a browser whose profile is in `folder`."""
+    folder.mkdir(exist_ok=True)
     profile = folder / "profile"
     log = folder / "chromium.log"
     with log.open("wb") as out:

@@ -1,6 +1,6 @@
 """The pictures of docs/reference/console.md, and how pages are compared with them.
 
-    MODELWAY_SCREENSHOTS=1 pytest tests/e2e/test_screenshots.py tests/e2e/test_console_usage.py
+    MODELWAY_SCREENSHOTS=1 pytest tests/e2e -k "picture or console_tools or reference or sign_in"
 
 takes them anew. Fonts differ from machine to machine: pictures are compared as a grid of 64 by 40
 cells, by those that are not the background.
@@ -22,6 +22,9 @@ NAMES = (
     "console-playground.png",
     "console-usage.png",
     "console-operations.png",
+    "console-tools.png",
+    "console-reference.png",
+    "console-sign-in.png",
 )
 TAKE = bool(os.environ.get("MODELWAY_SCREENSHOTS"))
 PICTURES = os.environ.get("MODELWAY_PICTURES", "")
