@@ -83,7 +83,6 @@ async function start() {
 	at("content").replaceChildren(domNode);
 	label(domNode);
 	ui = globalThis.SwaggerUIBundle({
-		spec,
 		domNode,
 		docExpansion: "list",
 		displayOperationId: false,
@@ -94,11 +93,10 @@ async function start() {
 		layout: LAYOUT,
 		plugins: [pluginFor(() => token.secret)],
 		presets: [globalThis.SwaggerUIBundle.presets.apis],
-		onComplete() {
-			if (token.data) authorize(ui, token.secret);
-			new SideBar(spec, (words) => ui.layoutActions.updateFilter(words)).openAddressed();
-		},
 	});
+	ui.specActions.updateJsonSpec(spec); // as `spec` it would be written and parsed as YAML
+	if (token.data) authorize(ui, token.secret);
+	new SideBar(spec, (words) => ui.layoutActions.updateFilter(words)).openAddressed();
 }
 
 at("settings").onsubmit = (event) => event.preventDefault();

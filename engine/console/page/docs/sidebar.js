@@ -31,9 +31,13 @@ export class SideBar {
 		this.#find(filter);
 	}
 
-	/** Open the operation that the address names. */
+	/** Open the operation that the address names, as soon as it is there. */
 	openAddressed() {
-		requestAnimationFrame(() => open(location.hash));
+		if (!location.hash) return;
+		const observer = new MutationObserver(() => {
+			if (open(location.hash)) observer.disconnect();
+		});
+		observer.observe(at("content"), { childList: true, subtree: true });
 	}
 
 	#find(filter) {
@@ -61,10 +65,12 @@ function entry(path, method, operation) {
 	return { node: h("li", link), text: textOf(path, operation) };
 }
 
-/** Unfold an operation, and show it. */
+/** Unfold an operation, and show it; whether it is there. */
 function open(hash) {
-	const block = hash && at(decodeURIComponent(hash.slice(1)));
-	if (!block) return;
+	const blocks = [...document.querySelectorAll(".operation")];
+	const block = blocks.find(({ id }) => `#${encodeURIComponent(id)}` === hash);
+	if (!block) return false;
 	block.querySelector(".opblock-summary-control[aria-expanded=false]")?.click();
 	block.scrollIntoView({ block: "start" });
+	return true;
 }
