@@ -1,6 +1,7 @@
 """The screenshots of docs/reference/console.md show the pages as they are.
 
-Those of the other pages are compared in their own tests; `tests/support/screenshots.py` takes them anew.
+Those of the other pages are compared in their own tests; `tests/support/screenshots.py` takes them
+anew.
 """
 
 from __future__ import annotations
