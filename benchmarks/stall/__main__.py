@@ -57,7 +57,8 @@ def main(rounds: int, names: list[str]) -> None:
             waits = _measure(plain, partial(send_many, plain.port))
             rest, beside = (statistics.quantiles(times, n=100)[98] for times in waits[:2])
             load = f"{PER_SECOND} x 10 MB a second"
-            print(f"p99 beside {load}: {beside:.1f} ms; at rest: {rest:.1f} ms")
+            turn = f"longest turn {waits.turns[0]:.1f} ms"
+            print(f"p99 beside {load}: {beside:.1f} ms; at rest: {rest:.1f} ms; {turn}")
 
 
 def _print(name: str, rounds: list[Waits]) -> None:
