@@ -66,6 +66,7 @@ from engine.spec.document.cache_folder import folder_of
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes_of
+from engine.spec.security import Carrier
 from engine.spec.spec import Specification
 from engine.upstream import choose
 from engine.upstream.conditions.compile import compile_conditions
@@ -228,10 +229,12 @@ def _route(
     is_own = answer is not None or route.respond is not None
     of_callers = _dialects(spec.dialect, in_every_dialect=in_every_dialect)
     _note_unsent(operation, findings)
+    carriers = security.read_carriers(list(spec.token)) or operation.carriers
+    compiled = documents.compile_for_route(claim, config, specifications, findings)
     return Route(
-        operation=documents.compile_for_route(claim, config, specifications, findings),
+        operation=_without_tokens(compiled, carriers),
         dialects=of_callers,
-        carriers=security.read_carriers(list(spec.token)) or operation.carriers,
+        carriers=carriers,
         model=model,
         default_model=route.default_model,
         model_copies=model_location.copies(claim, model, config, findings),
@@ -256,6 +259,20 @@ def _route(
         respond=route.respond,
         regions=route.regions,
     )
+
+
+def _without_tokens(operation: Operation, carriers: Iterable[Carrier]) -> Operation:
+    """The operation without the parameters in which callers send their token: some documents
+    declare these beside their security scheme, as required. They are removed from requests, and
+    the upstream gets its own credential."""
+    parameters = tuple(
+        parameter
+        for parameter in operation.parameters
+        if not security.is_carrier(carriers, parameter.location, parameter.name)
+    )
+    if len(parameters) == len(operation.parameters):
+        return operation
+    return replace(operation, parameters=parameters)
 
 
 def _slash_variables(

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from engine.plan.route import Route
 from engine.relay.request_headers import NEVER_SENT
+from engine.spec import security
 from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
@@ -90,10 +91,7 @@ def _carries_token(route: Route, location: str, name: str) -> bool:
     folded = name.lower()
     if location == "header" and (folded in NEVER_SENT or folded in _OF_THE_GATEWAY):
         return True
-    return any(
-        carrier.kind == location and carrier.name == (folded if location == "header" else name)
-        for carrier in route.carriers
-    )
+    return security.is_carrier(route.carriers, location, name)
 
 
 def _argument(name: str, location: str, parameter: Node, compiled: Parameter | None) -> Argument:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from engine.source.problem import Findings, Level
@@ -44,6 +45,12 @@ def _make_carrier(kind: str, name: str) -> Carrier:
     if kind == "header":
         return BEARER if name.lower() == "authorization" else Carrier(kind, name.lower())
     return Carrier(kind, name)
+
+
+def is_carrier(carriers: Iterable[Carrier], location: str, name: str) -> bool:
+    """Whether a parameter is one in which callers send their token."""
+    folded = name.lower() if location == "header" else name
+    return any(carrier.kind == location and carrier.name == folded for carrier in carriers)
 
 
 def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carrier, ...]:

@@ -45,14 +45,19 @@ class NotJudged(Exception):
     """The judge cannot read this part of the document."""
 
 
+def _is_read(tag: str, pattern: object, first: str | None) -> bool:
+    return not tag.endswith((":timestamp", ":value")) and not (
+        tag.endswith(":bool") and first in tuple("yYnNoO")
+    )
+
+
 class _Loader(yaml.CSafeLoader):
     """YAML whose dates and `on` are texts."""
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    first: [each for each in resolvers if _is_read(*each, first)]
     for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-    if first not in tuple("yYnNoO")
 }
 
 

@@ -29,6 +29,8 @@ def _style(parameter: Part, default: str) -> tuple[str, bool]:
 def path_text(parameter: Part, value: Any) -> str:
     """What stands in a path in place of a variable."""
     name = parameter.value["name"]
+    if "content" in parameter.value:
+        return quote(json.dumps(value), safe="")
     style, explode = _style(parameter, "simple")
     items = _simple(value, explode)
     if style == "simple":
@@ -46,7 +48,7 @@ def path_text(parameter: Part, value: Any) -> str:
 def header_text(parameter: Part, value: Any) -> str:
     """The value of a header: nothing is percent-encoded in it."""
     _, explode = _style(parameter, "simple")
-    text = ",".join(_plain(value, explode))
+    text = json.dumps(value) if "content" in parameter.value else ",".join(_plain(value, explode))
     if not text.isprintable() or not text.isascii() or text != text.strip():
         raise NotJudged("a header of other characters")
     return text

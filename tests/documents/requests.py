@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -86,13 +87,22 @@ def requests(
         yield replace(_with_body(typed, INVALID, accepted[0]), target=each.target)
     for value in islice(_examples(content[name], schema), _MAX_EXAMPLES):
         yield _with_body(typed, EXAMPLE, value)
-    for value in () if has_alternatives else _refused(schema, accepted[-1]):
+    for value in () if has_alternatives else _refused(schema, accepted[-1], path):
         yield _with_body(typed, INVALID, value)
 
 
-def _refused(schema: Part, accepted: Any) -> Iterator[Any]:
+def _names(path: str) -> list[str]:
+    return re.findall(r"\{([^{}]+)\}", path)
+
+
+def _refused(schema: Part, accepted: Any, path: str) -> Iterator[Any]:
     """Values like an accepted one that the schema refuses."""
-    misses = list(near_misses(accepted))
+    in_path = {name for name in _names(path) if isinstance(accepted, dict) and name in accepted}
+    misses = [
+        miss
+        for miss in near_misses(accepted)
+        if not isinstance(miss, dict) or in_path <= miss.keys()  # the body may leave these out
+    ]
     step = max(len(misses) // (4 * _MAX_INVALID), 1)
     return islice((value for value in misses[::step] if _refuses(schema, value)), _MAX_INVALID)
 
@@ -203,10 +213,26 @@ def _parameters(item: Part, operation: Part) -> Iterator[Part]:
     for holder in (item, operation):
         for parameter in holder.get("parameters").elements():
             declared[parameter.value.get("in"), parameter.value.get("name")] = parameter
+    tokens = set(_tokens(operation))
     for (location, name), parameter in declared.items():
+        if (location, str(name).lower()) in tokens:
+            continue
         is_own = location != "header" or str(name).lower() not in _NO_PARAMETERS
         if location in _LOCATIONS and isinstance(name, str) and is_own:
             yield parameter
+
+
+def _tokens(operation: Part) -> Iterator[tuple[str, str]]:
+    """Locations and names of the parameters in which callers send tokens: no upstream gets them."""
+    root = operation.document.root
+    own = operation.get("security")
+    schemes = dict(root.get("components").get("securitySchemes").items())
+    schemes |= dict(root.get("securityDefinitions").items())
+    for requirement in (own if own.value is not None else root.get("security")).elements():
+        for name in dict(requirement.items()):
+            scheme = schemes[name].value if name in schemes else None
+            if isinstance(scheme, dict) and scheme.get("type") == "apiKey":
+                yield str(scheme.get("in")), str(scheme.get("name")).lower()
 
 
 def _parameter(parameter: Part) -> Any:

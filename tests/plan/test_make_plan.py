@@ -30,7 +30,13 @@ paths:
       requestBody: {content: {application/json: {schema: {type: object}}}}
       responses: {}
   /models: {get: {operationId: list, responses: {}}}
-  /models/{name}: {get: {operationId: show, responses: {}}}
+  /models/{name}:
+    get:
+      operationId: show
+      parameters:
+        - {name: X-KEY, in: header, required: true, schema: {type: string}}
+        - {name: key, in: query, required: true, schema: {type: string}}
+      responses: {}
   /live: {get: {operationId: live, responses: {"101": {description: switched}}}}
 components:
   securitySchemes:
@@ -102,6 +108,13 @@ def test_the_token_is_where_the_config_says_instead():
         ("cookie", "c"),
         ("bearer", "authorization"),
     ]
+
+
+def test_a_parameter_in_which_callers_send_their_token_is_none_of_the_operation():
+    names = [parameter.name for parameter in routes()["show"].operation.parameters]
+    assert names == ["key"]
+    values = routes(", token: [{query: key}]")["show"].operation.parameters
+    assert [parameter.name for parameter in values] == ["X-KEY"]
 
 
 def test_a_variable_that_names_the_model_may_hold_slashes():
