@@ -40,9 +40,6 @@ MAX_ANSWER = 32_000_000
 MAX_ANSWER_OBJECTS = 500_000
 """JSON objects of such an answer: 20,000 tokens with the 20 most likely in place of each."""
 
-_CHOICE = Patterns(("tool_choice",))
-"""What forbids calls while a summary is made: where it cannot be said, calls are left out."""
-
 
 class Translation(Struct, frozen=True):
     """Callers speak `source`, the target speaks `target`, which is another language: a request for
@@ -89,7 +86,7 @@ class Translation(Struct, frozen=True):
         except refusals.UNREADABLE as error:
             raise refusals.unreadable_request(error) from error
         if request.compaction is not None:
-            losses.withdraw(_CHOICE)
+            losses.withdraw(Patterns(("tool_choice",)))  # calls in a summary are left out
         refusals.refuse_losses(losses, rules, request.model, request.error_details)
         refusals.refuse_silence(request, needs_turns=self.source.needs_turns)
         return TranslatedExchange(self, request, target_request, losses.fields())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -510,3 +511,49 @@ def test_what_clients_of_other_clouds_send_is_left_out(
     }
     request = {**asked[caller], **request_members}
     assert exchange(caller, "chat_completions", request).dropped == names
+
+
+TURNS = [ASKED, {"role": "assistant", "content": "a", "prefix": False}, ASKED]
+
+
+@each(
+    ("caller", "request_members", "names"),
+    [
+        ("chat_completions", {"messages": TURNS}, []),
+        ("chat_completions", {"messages": [ASKED], "random_seed": 7}, []),
+        (
+            "chat_completions",
+            {"messages": [ASKED], "provider": {"order": ["OpenAI"], "allow_fallbacks": False}},
+            ["provider.order", "provider.allow_fallbacks"],
+        ),
+        (
+            "responses",
+            {"input": "Hi", "reasoning": {"context": "all_turns", "mode": "standard"}},
+            ["reasoning.context"],
+        ),
+    ],
+)
+def test_what_recorded_clients_send_is_carried_or_left_out(
+    caller: str, request_members: Json, names: list[str]
+) -> None:
+    translated = exchange(caller, "generate_content", request_members)
+    assert translated.dropped == names
+    if "random_seed" in request_members:
+        assert json.loads(translated.target_request.body)["generationConfig"]["seed"] == 7
+
+
+@each(
+    ("caller", "request_members", "name"),
+    [
+        ("chat_completions", {"messages": [*TURNS[:1], {**TURNS[1], "prefix": True}]}, "prefix"),
+        (
+            "chat_completions",
+            {"messages": [ASKED], "provider": {"data_collection": "deny"}},
+            "provider.data_collection",
+        ),
+        ("responses", {"input": "Hi", "reasoning": {"mode": "pro"}}, "reasoning.mode"),
+    ],
+)
+def test_what_they_mean_is_never_dropped(caller: str, request_members: Json, name: str) -> None:
+    with pytest.raises(GatewayError, match=re.escape(name)):
+        exchange(caller, "generate_content", request_members)

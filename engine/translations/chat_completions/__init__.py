@@ -34,6 +34,8 @@ LANGUAGE = Language(
             *("verbosity", "prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
             *("web_search_options.search_context_size", "messages.thinking_blocks"),
             *("cache_control", "usage", "include_reasoning", "transforms", "route", "session_id"),
+            *("provider.order", "provider.sort", "provider.only", "provider.ignore"),
+            *("provider.allow_fallbacks", "provider.require_parameters", "provider.max_price"),
             *("litellm_*", "messages.content.image_url.format"),  # vendors have added them
             *("*.provider_specific_fields", "*.provider_specific_fields.*", "*.extra_content"),
         )

@@ -66,6 +66,7 @@ def read_assistant_blocks(
         if isinstance(part, UnknownObject) and part.kind == _THINKING:
             assert isinstance(block, neutral.Foreign)
             block.substitute = _read_thoughts(part.raw, block.place)
+    unread += [f"{place}.prefix"] if message.prefix else []  # it is to be continued (Mistral)
     if present(message.provider_specific_fields) is not None:
         _read_provider_fields(message, place, unread)
     if message.reasoning_details or message.reasoning_content or message.reasoning:

@@ -82,6 +82,8 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         openai_fields.read_format(form, request, nested=True)
     _read_sampling(members, request)
     _read_thinking(members, request)
+    if present(members.provider) is not None:  # OpenRouter's
+        Members(members.provider, "provider", unread).rest()
     request.extra = openai_fields.other_members(members, _HARMLESS)
     request.unread.extend(request.extra)
     return request
@@ -187,6 +189,7 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
         request.places["max_tokens"] = "max_completion_tokens"
     for name in NUMBERS:
         setattr(request, name, present(getattr(members, name)))
+    request.seed = request.seed or present(members.random_seed)  # Mistral
     request.candidates = members.n
     request.logprobs = members.logprobs or False
     request.top_logprobs = members.top_logprobs

@@ -112,6 +112,7 @@ class AssistantMessage(MessageObject, tag="assistant"):
     extra_content: Raw = Raw()
     parsed: Raw = Raw()
     annotations: Raw = Raw()
+    prefix: bool | None = None
 
 
 class ToolMessage(MessageObject, tag="tool"):
@@ -180,6 +181,8 @@ class RequestObject(JsonObject):
     top_p: Raw = Raw()
     top_k: Raw = Raw()
     seed: Raw = Raw()
+    random_seed: Raw = Raw()
+    provider: Raw = Raw()
     presence_penalty: Raw = Raw()
     frequency_penalty: Raw = Raw()
     n: int | None = None

@@ -34,8 +34,6 @@ from engine.translations.vendors.anthropic_models import ParameterWriter as Anth
 from engine.translations.vendors.model_parameters import models
 from engine.values.trees import Json
 
-_ALL_MEDIA = frozenset({"image", "audio", "video", "document"})
-
 
 class Model(Struct, frozen=True, kw_only=True):
     """What a model accepts.
@@ -51,7 +49,7 @@ class Model(Struct, frozen=True, kw_only=True):
     thinking: Literal["", "reasoning_effort", "reasoningConfig"] = ""
     efforts: tuple[str, ...] = ()
     top_k: tuple[str, ...] = ()
-    media: frozenset[str] = _ALL_MEDIA
+    media: frozenset[str] = frozenset({"image", "audio", "video", "document"})
     caches: frozenset[str] = frozenset()
 
 

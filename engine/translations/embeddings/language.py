@@ -73,7 +73,6 @@ def _place_of_inputs(request: EmbeddingRequest) -> str:
 
 _NUMBERS = msgspec.json.Decoder(list[float])
 _TEXT = msgspec.json.Decoder(str)
-_FLOAT = 4
 
 
 def as_numbers(vector: Raw, place: str) -> Raw:
@@ -83,7 +82,7 @@ def as_numbers(vector: Raw, place: str) -> Raw:
             _NUMBERS.decode(vector)
             return vector
         packed = base64.b64decode(_TEXT.decode(vector), validate=True)
-        numbers = struct.unpack(f"<{len(packed) // _FLOAT}f", packed)
+        numbers = struct.unpack(f"<{len(packed) // 4}f", packed)
         return Raw(msgspec.json.encode(numbers))
     except (msgspec.DecodeError, binascii.Error, struct.error) as error:
         raise WrongType(place, "a vector") from error

@@ -14,9 +14,6 @@ from engine.translations.neutral.calls import answer_id, arguments_object, call_
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
 
-_ORDERED = frozenset({neutral.Reasoning, neutral.ToolCall})
-"""Blocks with a place of their own among the others."""
-
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     """A message. Its model has the caller's name: clients compare names, and send thoughts back to
@@ -40,7 +37,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
 
 def _content(blocks: list[neutral.Block], request: ChatRequest) -> list[Any]:
     """With a mark before the first call of an answer without the thoughts asked for."""
-    if _ORDERED.isdisjoint(map(type, blocks)):
+    if not {neutral.Reasoning, neutral.ToolCall}.intersection(map(type, blocks)):
         return [part for block in blocks if (part := _block(block, hide=False)) is not None]
     content: list[object] = []
     held: list[object] = []

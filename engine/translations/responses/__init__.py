@@ -39,7 +39,7 @@ LANGUAGE = Language(
             *("metadata", "user", "safety_identifier", "service_tier", "prompt_cache_*"),
             *(*CACHE_MARKS, "stream_options", "include", "client_metadata", "truncation"),
             *("text.verbosity", "tools.search_content*", "tools.search_context_size"),
-            "input.content.detail",
+            *("input.content.detail", "reasoning.context"),
         )
     ),
     features=FEATURES,

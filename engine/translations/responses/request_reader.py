@@ -144,6 +144,8 @@ def _read_reasoning(raw: Raw, request: ChatRequest) -> None:
     request.extra[name] = raw
     effort, summary = reasoning.text("effort"), reasoning.text("summary")
     summary = summary or reasoning.text("generate_summary")
+    if reasoning.peek("mode") == b'"standard"':
+        reasoning.raw("mode")
     if effort is not None or summary is not None:
         request.thinking = Thinking(
             effort=effort or "", off=effort == "none", visible=True if summary else None

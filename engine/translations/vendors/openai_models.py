@@ -21,8 +21,6 @@ from engine.translations.neutral.request import Thinking
 from engine.translations.vendors.model_parameters import parameters
 from engine.values.wildcard import Patterns
 
-_DEFAULT_EFFORTS = ("low", "medium", "high")
-
 _VENDORS_OWN = Patterns(
     (
         *("gpt-3*", "gpt-4*", "gpt-5*", "gpt-6*", "gpt-daybreak-*", "gpt-rosalind-*"),
@@ -106,5 +104,5 @@ def reasoning_effort(thinking: Thinking | None, model: str) -> tuple[str | None,
         return effort, ""  # as it is, or as another vendor knows it
     elif effort not in EFFORTS:
         return None, unknown_effort(effort)
-    words = tuple(each for each in efforts or _DEFAULT_EFFORTS if each != "none")
+    words = tuple(each for each in efforts or ("low", "medium", "high") if each != "none")
     return nearest_effort(effort, words), ""

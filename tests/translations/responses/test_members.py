@@ -100,7 +100,7 @@ REASONING: dict[str, tuple[str, str]] = {
     "summary": ("auto", "carried"),
     "generate_summary": ("auto", "carried"),
     "mode": ("pro", "lost"),
-    "context": ("all_turns", "lost"),
+    "context": ("all_turns", "hint"),
 }
 
 
