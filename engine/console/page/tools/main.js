@@ -75,6 +75,7 @@ const marksOf = ({ annotations = {} }) =>
 function setMode(isWhole) {
 	at("whole").hidden = !isWhole;
 	at("fields").hidden = isWhole;
+	at("arguments").noValidate = isWhole; // fields that are hidden may be empty
 	at("mode").textContent = isWhole ? "Use the form" : "Edit as JSON";
 }
 
