@@ -17,6 +17,7 @@ Expand = Callable[[str], str]
 NO_TAGS: frozenset[str] = frozenset()
 
 _NULL, _BOOL, _INT, _FLOAT = (f"{TAG}{name}" for name in ("null", "bool", "int", "float"))
+_BINARY = f"{TAG}binary"
 _MAX_NUMBER = 400
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]{1,15}")
 _MAX_BY_ALIAS = 300_000
@@ -150,6 +151,8 @@ class Values:
             return sys.intern(text)  # thousands of models name the same upstreams
         if tag == _NULL:
             return None
+        if tag == _BINARY and self.expand is None:
+            return "".join(text.split())  # Base64, as JSON has it in examples of documents
         if tag == _BOOL:
             return text[0] in "tT"
         if tag == _INT and len(text) <= _MAX_NUMBER:

@@ -238,3 +238,9 @@ pages = {id(string) >> 12 for string in strings}
 least = sum(map(sys.getsizeof, strings)) / 4096
 assert len(pages) < 3.5 * least, len(pages) / least  # 2.2; 5.5 with the mappings among them
 """
+
+
+def test_bytes_of_a_document_are_read_as_base64():
+    text = "a: !!binary |\n  AA\n  ==\n"
+    assert read(text, "f").value == {"a": "AA=="}
+    assert [p.code for p in read(text, "f", str).problems] == ["MW004"]

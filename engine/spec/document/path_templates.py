@@ -14,8 +14,8 @@ _SUSPICIOUS = re.compile(r"[%\\#\x00-\x1f\x7f-\xff]|/\.")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _MAX_DECODINGS = 4
 _REGEXES = {"mediaTypeExtension": r"(\.[^/.]+)"}
-"""What a variable matches by its name: RAML has one for `.json` and `.xml`, which stands directly
-behind another one (RAML 0.8, Template URIs and URI Parameters)."""
+"""What a variable directly behind another one matches, by its name: RAML has one for `.json` and
+`.xml` (RAML 0.8, Template URIs and URI Parameters)."""
 
 
 def variables(template: str) -> list[str]:
@@ -127,7 +127,8 @@ def regex(text: str, slash_variables: Collection[str] = ()) -> str:
     for match in _VARIABLE.finditer(text):
         parts.append(_literal(text[at : match.start()]))
         name = match[1].partition("=")[0]
-        parts.append("(.+)" if name in slash_variables else _REGEXES.get(name, "([^/]+)"))
+        own = _REGEXES.get(name) if match.start() and text[match.start() - 1] == "}" else None
+        parts.append("(.+)" if name in slash_variables else own or "([^/]+)")
         at = match.end()
     return "".join(parts) + _literal(text[at:])
 

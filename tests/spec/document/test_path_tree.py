@@ -65,6 +65,7 @@ MODELS = tree(
             {"x": "a.b", "mediaTypeExtension": ".json"},
         ),
         (["/{x}", "/{x}{mediaTypeExtension}"], "/a", "/{x}", {"x": "a"}),
+        (["/a{mediaTypeExtension}"], "/ab", "/a{mediaTypeExtension}", {"mediaTypeExtension": "b"}),
         # Names with dashes and dots.
         (["/files/{file-id}/x"], "/files/f-1/x", "/files/{file-id}/x", {"file-id": "f-1"}),
         (["/{a.b}"], "/1", "/{a.b}", {"a.b": "1"}),
