@@ -120,8 +120,8 @@ _encode = msgspec.json.Encoder().encode
 class _Choice(events.BlockWriter[Json | None]):
     """Writes the deltas of one choice; knows its open block, and how much of each kind came."""
 
-    def __init__(self, chunk_start: bytes) -> None:
-        self.chunk_start = chunk_start
+    def __init__(self, chunk_start: bytes, request: ChatRequest) -> None:
+        self._request, self.chunk_start = request, chunk_start
         """The text of its chunks before the delta."""
         self._block: neutral.Block = neutral.Text()
         self._calls = self._reasonings = self._images = 0
@@ -169,7 +169,8 @@ class _Choice(events.BlockWriter[Json | None]):
         self._block, self._has_arguments, self._block_length = block, False, 0
         if isinstance(block, neutral.ToolCall):
             self._calls += 1
-            return {"tool_calls": [{"index": self._calls - 1, **_call(block, "")}]}
+            calls = [{"index": self._calls - 1, **_call(block, "")}]
+            return _older({"tool_calls": calls}, self._request)
         if isinstance(block, neutral.Reasoning):
             self._reasonings += 1
         elif isinstance(block, neutral.Media):
@@ -191,7 +192,8 @@ class _Choice(events.BlockWriter[Json | None]):
         return None
 
     def _arguments(self, text: str) -> Json:
-        return {"tool_calls": [{"index": self._calls - 1, "function": {"arguments": text}}]}
+        calls = [{"index": self._calls - 1, "function": {"arguments": text}}]
+        return _older({"tool_calls": calls}, self._request)
 
 
 class Writer:
@@ -230,14 +232,12 @@ class Writer:
         return self._begin(0)
 
     def _begin(self, candidate: int) -> bytes:
-        head = _encode(self._head)[:-1]
         members = b'{"index":%d,"logprobs":null,"finish_reason":null,"delta":' % candidate
-        choice = self._choices[candidate] = _Choice(b'data: %b,"choices":[%b' % (head, members))
+        start = b'data: %b,"choices":[%b' % (_encode(self._head)[:-1], members)
+        choice = self._choices[candidate] = _Choice(start, self._request)
         return self._chunk(choice, {"role": "assistant", "content": ""})
 
     def _chunk(self, choice: _Choice, delta: Json) -> bytes:
-        if self._request.one_call:
-            delta = _older(delta, self._request)
         return choice.chunk_start + _encode(delta) + self._chunk_end
 
     def _end(self, event: events.End) -> bytes:

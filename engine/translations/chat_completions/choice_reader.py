@@ -206,7 +206,7 @@ class ChoiceReader:
         if self._open != ("call", number):
             return False
         is_other = bool(name) and name != self._announced.name(number)
-        begins = is_other or unwrapped(arguments).lstrip().startswith("{")
+        begins = is_other or arguments.lstrip().startswith(("{", '"'))
         return begins and is_complete(self._arguments)
 
     def _sign(self, number: int, signature: str, output: list[events.Event], *, late: bool) -> None:

@@ -141,10 +141,11 @@ class BlockReader(Part):
 
     def _add(self, text: str | None, output: list[events.Event]) -> None:
         if text:
-            if text == "{}" and isinstance(self._block, neutral.ToolCall) and not self._has_deltas:
-                self._input = text  # all of it, or in place of what follows
-                return
-            self._input, self._has_deltas = "", True
+            if not self._has_deltas:
+                if text == "{}" and isinstance(self._block, neutral.ToolCall):
+                    self._input = text  # all of it, or in place of what follows
+                    return
+                self._input, self._has_deltas = "", True
             if not self._is_written:
                 self._begin(output)
             output.append(events.Delta(text))
