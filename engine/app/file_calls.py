@@ -106,13 +106,13 @@ class FileCalls:
         form = _format(route)
         first = form.upload(facts)
         headers = (*form.headers, *first.headers)
-        written = self._call_for(route, "")
+        request = self._call_for(route, "")
         if first.part:
             pieces, media_type = _form(first, facts, body)
         else:
             pieces, media_type = [orjson.dumps(first.body)], "application/json"
         call = _Call(
-            written.method, written.target, (*headers, ("content-type", media_type)), pieces
+            request.method, request.target, (*headers, ("content-type", media_type)), pieces
         )
         response = self._ask(exchange, route, call, to)
         if form.address:
@@ -154,8 +154,8 @@ class FileCalls:
         query = form.query if _has_content(route) else {}
         writer = self._plan.specifications[operation.spec].writer(operation, route.slash_variables)
         body = MISSING if place is not None else b"{}"  # the body of an upload is written later
-        written = writer.write(RequestValues(values, query, body=body))
-        return _Call(written.method, written.target, form.headers)
+        request = writer.write(RequestValues(values, query, body=body))
+        return _Call(request.method, request.target, form.headers)
 
     def _ask(
         self, exchange: Exchange, route: Route, call: _Call, to: Holder | None = None

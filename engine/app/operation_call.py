@@ -64,20 +64,18 @@ class OperationCall:
         operation = self._operation
         check_headers(operation.id, values.headers)
         try:
-            written = operation.writer.write(values)
-            fields = (*written.headers, *headers) if headers else written.headers
-            environ = environ_of(
-                Request(written.method, written.target, fields, written.body, address)
-            )
+            parts = operation.writer.write(values)
+            fields = (*parts.headers, *headers) if headers else parts.headers
+            environ = environ_of(Request(parts.method, parts.target, fields, parts.body, address))
         except ValueError as error:
             raise CannotCall(str(error)) from error
-        path, _, query = written.target.partition("?")
-        candidate = self._routes.candidate(operation.id, written.method, path, query)
+        path, _, query = parts.target.partition("?")
+        candidate = self._routes.candidate(operation.id, parts.method, path, query)
         if candidate is None:
             names = ", ".join(values.path)
             raise CannotCall(f"{names}: with this value the path is that of another operation")
         return OperationRequest(
-            *(written.method, path, query, environ, written.body),
+            *(parts.method, path, query, environ, parts.body),
             *(candidate.resource.mount, candidate.variables),
         )
 

@@ -36,11 +36,11 @@ def transform_stage(route: Route, parts: Parts, skip: int) -> list[Stage]:
     of_route = _for_route(route.guards.transforms, route, parts)
     locations = route.model_locations
     strict, operation = route.validate == "strict", route.operation
-    written = tuple(config.at for config in route.guards.transforms)  # the log names them
+    places = tuple(config.at for config in route.guards.transforms)  # the log names them
     return [
         parts.shared.once_unhashable(
             "transform",
-            (strict, locations, operation.parameters, operation.bodies, written, skip),
+            (strict, locations, operation.parameters, operation.bodies, places, skip),
             (of_route, of_models),
             lambda: transform(
                 of_route, of_models, operation, strict=strict, locations=locations, skip=skip

@@ -95,8 +95,8 @@ def _write_project(config: ConfigFiles, output: Path | None) -> list[Path]:
 def _schema_path(config: Path) -> str:
     """The schema that the first lines of a config name for editors, if it is a file."""
     match = _MODELINE.search(config.read_text("utf-8", errors="replace")[:_MAX_HEAD])
-    named = match[1] if match else ""
-    return _DEFAULT if not named or "://" in named else named
+    path = match[1] if match else ""
+    return _DEFAULT if not path or "://" in path else path
 
 
 def _names(config: Config, specifications: Mapping[str, Specification]) -> Names:

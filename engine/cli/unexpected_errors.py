@@ -74,8 +74,8 @@ def _file(arguments: Sequence[str]) -> str:
     configs = _values(arguments, ("-c", "--config"))
     if configs:
         return configs[0]
-    if named := os.environ.get("MODELWAY_CONFIG"):
-        return str(ConfigFiles.parse(named).main)
+    if path := os.environ.get("MODELWAY_CONFIG"):
+        return str(ConfigFiles.parse(path).main)
     return next(filter(os.path.isfile, arguments[1:]), _DEFAULT)
 
 

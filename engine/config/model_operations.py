@@ -234,8 +234,8 @@ class ModelOperations:
         language_names = [op.language for op in family if op.dialect == dialect] if names else []
         languages = self._counterparts.get(operation.language, {}).get(dialect, ())
         languages = [name for name in languages if name not in missing]
-        allowed = [name for name in languages if name in (language_names or [name])]
-        return next((name for name in allowed if name != operation.language), None)
+        choices = [name for name in languages if name in (language_names or [name])]
+        return next((name for name in choices if name != operation.language), None)
 
     def _allows(self, names: tuple[str, ...], operation: ModelOperation) -> bool:
         return not names or self._patterns[names].match(operation.id)

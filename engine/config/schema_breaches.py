@@ -61,10 +61,10 @@ def _unknown_keys(errors: list[Error], paths: list[Path]) -> Iterator[tuple[Path
     """The path of each unknown key, and what it means."""
     for error, path in zip(errors, paths, strict=True):
         if error.validator == "additionalProperties":
-            known = error.schema.get("properties", {})
+            properties = error.schema.get("properties", {})
             for key, value in error.instance.items():
-                if key not in known:
-                    yield (*path, key), unknown_keys.meaning_of(key, value, known, path)
+                if key not in properties:
+                    yield (*path, key), unknown_keys.meaning_of(key, value, properties, path)
 
 
 def _is_number(checker: TypeChecker, value: Any) -> bool:

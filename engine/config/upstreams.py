@@ -237,9 +237,11 @@ class UpstreamReader:
         return tuple(credential for credential in values if credential is not None)
 
     def _caller_choices(self, values: Json, at: Path) -> tuple[str, ...]:
-        known = known_choices(values.get("provider", ""), values["url"], values.get("dialect", ""))
+        choices = known_choices(
+            values.get("provider", ""), values["url"], values.get("dialect", "")
+        )
         names = tuple(values.get("caller_choices", ()))
-        for index, message, hint in unknown_choices(names, known):
+        for index, message, hint in unknown_choices(names, choices):
             place = (*at, "caller_choices", index)
             self.findings.error(self.source, place, "MW376", message, hint)
         return names

@@ -50,19 +50,19 @@ def _list(plan: Plan, server: Server) -> Handler:
         key=lambda caller: (caller.model_lists, caller.operation_lists),
     )
     def usable(caller: Caller) -> bytes:
-        allowed = [routed for routed in formats if caller.may_call(routed.operation)]
-        return orjson.dumps(_usable(entries(), allowed, caller))
+        callable_formats = [routed for routed in formats if caller.may_call(routed.operation)]
+        return orjson.dumps(_usable(entries(), callable_formats, caller))
 
     def handle(exchange: Exchange) -> Response:
         caller = exchange.caller
         assert caller is not None
-        allowed = [routed for routed in formats if caller.may_call(routed.operation)]
+        callable_formats = [routed for routed in formats if caller.may_call(routed.operation)]
         base = base_of(exchange, server)
         document = {
             "token": {"name": caller.name, "expires": caller.expires},
             "base": base,
             "currency": plan.config.currency,
-            "formats": [_format(routed, base) for routed in allowed],
+            "formats": [_format(routed, base) for routed in callable_formats],
             "models": orjson.Fragment(usable(caller)),
         }
         return Response(200, _HEADERS, orjson.dumps(document))

@@ -48,9 +48,9 @@ class Cors:
         return response
 
     def _headers(self, exchange: Exchange) -> list[tuple[str, str]]:
-        allowed = self._allowed(exchange)
-        exposed = [("access-control-expose-headers", EXPOSED)] if allowed else []
-        return [*self._vary(), *allowed, *exposed]
+        allow_origin = self._allowed(exchange)
+        exposed = [("access-control-expose-headers", EXPOSED)] if allow_origin else []
+        return [*self._vary(), *allow_origin, *exposed]
 
     def is_preflight(self, exchange: Exchange) -> bool:
         """Whether a request is a browser's preflight request."""

@@ -83,8 +83,8 @@ def _outputs(
     """The strings of an answer below a value, which is output itself where it is in an object that
     the model has written."""
     if isinstance(value, str):
-        named = bool(path) and (is_output or path[-1] in output.strings)
-        if value and named:
+        is_output_member = bool(path) and (is_output or path[-1] in output.strings)
+        if value and is_output_member:
             yield path, value
     elif depth < MAX_DEPTH:
         for step, below in _entries(value):

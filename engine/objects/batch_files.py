@@ -47,11 +47,11 @@ class BatchFiles:
         batch.holder, batch.kind = identity.holder, FILE
         file = self._read(identity)
         exchange.on_end.append(file.close)
-        written = spool(writer.lines(file.buffer, 0, file.size))
-        exchange.on_end.append(written.close)
+        copy = spool(writer.lines(file.buffer, 0, file.size))
+        exchange.on_end.append(copy.close)
         if not writer.is_edited:
             return
-        new = orjson.dumps(self._upload(exchange, written, identity.holder))
+        new = orjson.dumps(self._upload(exchange, copy, identity.holder))
         text = bytes(exchange.body.buffer)
         exchange.body = Body(apply_edits(text, edits(text, {path: new})))
         value = orjson.loads(bytes(exchange.body.buffer))

@@ -103,8 +103,8 @@ class BatchRecords:
         data = self.store.get(key)
         if data is None:
             return None
-        known = orjson.loads(data)  # a newer version may know more
-        return BatchRow(**{name: known[name] for name in _FIELDS if name in known})
+        members = orjson.loads(data)  # a newer version may know more
+        return BatchRow(**{name: members[name] for name in _FIELDS if name in members})
 
     def _put(self, key: bytes, row: BatchRow, *, has_results: bool) -> None:
         if key not in self._noted:

@@ -102,10 +102,10 @@ class BatchRoute:
         if opened.kind == _FILE and (row is None or not row.has_results):
             return None
         if row is None or not row.token:
-            known = row
+            counts = row
             row = row_of(exchange)
-            if known is not None:
-                row = replace(row, operation=known.operation, models=known.models)
+            if counts is not None:
+                row = replace(row, operation=counts.operation, models=counts.models)
         return ResultCounter(
             *(self._dialect, self._form, row, holder, vendor_id, self._services),
             self._records.store,

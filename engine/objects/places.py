@@ -73,14 +73,14 @@ class IdPlace(Struct, frozen=True):
             return "", value, ""
         if self.hosts and "%" in value:
             value = unquote(value)  # as its host does
-        before, found, rest = value.rpartition(self.after)
-        if not found or not rest:
+        before, name, rest = value.rpartition(self.after)
+        if not name or not rest:
             return None
         if self.hosts and not self.hosts.issuperset(_host(value)):
             return None
         end = re.search(r"[/:?#&]", rest)
         at = len(rest) if end is None else end.start()
-        return (before + found, rest[:at], rest[at:]) if at else None
+        return (before + name, rest[:at], rest[at:]) if at else None
 
     def full_prefix(self, variable: Callable[[str], str]) -> str:
         """The prefix with the variables of a path."""
@@ -149,12 +149,12 @@ def _texts_of(options: Mapping[str, Any], key: str) -> list[str]:
 
 def find(value: Any, steps: Sequence[str], json_name: JsonName | None = None) -> list[JsonPath]:
     """The paths of the values at a place, each once."""
-    found: dict[JsonPath, None] = {}
+    paths: dict[JsonPath, None] = {}
     stack: list[tuple[Any, JsonPath, int]] = [(value, (), 0)]
     while stack:
         node, path, at = stack.pop()
         if at == len(steps):
-            found[path] = None
+            paths[path] = None
             continue
         step = steps[at]
         if step == ANY_DEPTH:
@@ -166,7 +166,7 @@ def find(value: Any, steps: Sequence[str], json_name: JsonName | None = None) ->
             stack += [(node[key], (*path, key), at + 1) for key in _names(step, node, json_name)]
         elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
             stack.append((node[int(step)], (*path, int(step)), at + 1))
-    return [*found]
+    return [*paths]
 
 
 def value_at(value: Any, path: JsonPath) -> Any:

@@ -155,17 +155,17 @@ class RequestIds:
                 message = "The request body is not valid JSON."
                 raise GatewayError(400, "invalid_json", message) from error
         changes: dict[JsonPath, bytes | None] = {}
-        found = 0
+        count = 0
         for place in self._body:
             for path in paced(find(value, place.steps, self._json_name)):
-                found += 1
+                count += 1
                 entry = value_at(value, path)
                 if not isinstance(entry, str):
                     continue
                 new = self._vendor_value(entry, place, exchange, opened)
                 if new is not None:
                     changes[path] = orjson.dumps(new)
-        self._refuse_repeats(text, found)
+        self._refuse_repeats(text, count)
         if changes:
             text = apply_edits(text, edits(text, changes))
             for path, raw in changes.items():

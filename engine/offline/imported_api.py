@@ -182,9 +182,9 @@ def _with_path(url: str, specification: Specification, operation_names: Sequence
         return url
     paths = sorted({specification.operations[name].mounts[0] for name in operation_names})
     if len(paths) > 1:
-        named = ", ".join(path or "/" for path in paths)
+        names = ", ".join(path or "/" for path in paths)
         raise ValueError(
-            f"its operations are under the paths {named} of several servers: choose those of one "
+            f"its operations are under the paths {names} of several servers: choose those of one "
             "with --path, or give --upstream with a path, if only /"
         )
     return f"{url}{paths[0]}"
@@ -194,11 +194,11 @@ def _nothing(specification: Specification, filters: Filters, tags: Collection[li
     """Why no operation is wanted."""
     if not specification.operations:
         return "the document has no operation that can be served"
-    known = sorted({tag for each in tags for tag in each})
+    names = sorted({tag for each in tags for tag in each})
     for tag in filters.tags:
-        if tag not in known:
-            listed = ", ".join(known[:_MAX_NAMED]) or "none"
-            hint = did_you_mean(tag, known, f"there are {listed}")
+        if tag not in names:
+            listed = ", ".join(names[:_MAX_NAMED]) or "none"
+            hint = did_you_mean(tag, names, f"there are {listed}")
             return f"no operation has the tag '{tag}': {hint}"
     paths = sorted({operation.path for operation in specification.operations.values()})
     for path in filters.paths:

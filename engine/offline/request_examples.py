@@ -248,7 +248,7 @@ def _parameter_refusal(parameter: Parameter, value: object) -> str | None:
     assert parameter.validator is not None
     if isinstance(value, str | int | float):
         text = json.dumps(value) if isinstance(value, bool) else str(value)
-        if any(_accepts(parameter, written) for written in (quote(text, safe=""), text)):
+        if any(_accepts(parameter, spelling) for spelling in (quote(text, safe=""), text)):
             return None
     return _refusal(parameter.validator, value, parameter.name)
 

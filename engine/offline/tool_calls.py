@@ -45,8 +45,8 @@ def request_of(plan: Plan, tool: Tool, arguments: Mapping[str, Any], address: st
     """The request of a call of a tool, from this IP address. Raises InvalidArguments, and
     ValueError for values that the request cannot have."""
     writer = operation_of(plan, tool.route).writer
-    written = writer.write(tool.values(arguments))
-    return Request(written.method, written.target, written.headers, written.body, address)
+    parts = writer.write(tool.values(arguments))
+    return Request(parts.method, parts.target, parts.headers, parts.body, address)
 
 
 def refusal_of(error: ValueError) -> GatewayError:

@@ -42,11 +42,11 @@ def read_all(
             continue
         display_name = str(FilePath(config.source.file).parent / spec.document)
         overlays = _overlays(spec, config, findings)
-        known = spec.dialect in dialects.names()
+        has_dialect = spec.dialect in dialects.names()
         with reading(partial(Place, display_name, 0, 0)):
             specification = read(
                 *(name, file, display_name, spec.mount, findings, overlays, cache),
-                dialects.get(spec.dialect).json_name if known else None,
+                dialects.get(spec.dialect).json_name if has_dialect else None,
             )
         if specification is not None:
             specifications[name] = specification

@@ -37,8 +37,8 @@ def _check_webhook(policy: Policy, config: Config, findings: Findings) -> None:
     if not isinstance(webhook, str):
         return  # the check of options notes it
     if "://" not in webhook:
-        known = webhook in config.upstreams or config.invalid.has("upstreams", webhook)
-        if not known:
+        exists = webhook in config.upstreams or config.invalid.has("upstreams", webhook)
+        if not exists:
             hint = did_you_mean(webhook, config.upstreams, "write a URL, https://...")
             findings.error(config.source, at, "MW313", f"unknown upstream '{webhook}'", hint)
         return

@@ -60,11 +60,11 @@ def _copied(
     operations: Sequence[ModelOperation], mirror: MirrorConfig, routes: dict[str, Route]
 ) -> list[ModelOperation]:
     """The operations that are copied."""
-    named = Patterns(mirror.operations)
+    patterns = Patterns(mirror.operations)
     return [
         op
         for op in operations
-        if (is_copied(op) or named.match(op.id))
+        if (is_copied(op) or patterns.match(op.id))
         and routes[op.id].websocket is None
         and routes[op.id].objects is None
     ]

@@ -140,8 +140,8 @@ class _Requests:
         if place.location == "message":
             return _no_session(self._operation)
         if place.location == "path":
-            known = place.steps[0] in self.names(place)
-            return "" if known else f"its path is {self._operation.path}"
+            exists = place.steps[0] in self.names(place)
+            return "" if exists else f"its path is {self._operation.path}"
         return "" if place.steps[0].lower() in self.names(place) else "it has no such parameter"
 
     def names(self, place: IdPlace) -> Sequence[str]:
@@ -191,8 +191,8 @@ def _lacks(steps: Sequence[str], schemas: Sequence[Node], *, is_open: bool) -> s
 
 def _has(schema: Node, steps: Sequence[str]) -> bool:
     """Whether a schema has a place; of one at any depth, only what stands above it is known."""
-    known = steps[: steps.index(_UNDESCRIBED)] if _UNDESCRIBED in steps else steps
-    return bool(place_in(schema, known, "*"))
+    described = steps[: steps.index(_UNDESCRIBED)] if _UNDESCRIBED in steps else steps
+    return bool(place_in(schema, described, "*"))
 
 
 def _names(schemas: Iterable[Node]) -> list[str]:

@@ -71,8 +71,8 @@ class Guards(Struct, frozen=True):
     @property
     def reads_body(self) -> bool:
         """Whether a step after validation needs the parsed body."""
-        written = any(step.reads_body for step in self.written if isinstance(step, PolicyStep))
-        return written or self.counts_by_body
+        by_step = any(step.reads_body for step in self.written if isinstance(step, PolicyStep))
+        return by_step or self.counts_by_body
 
     @property
     def counts_by_body(self) -> bool:

@@ -34,8 +34,10 @@ class RequestHeaders:
 
     def __init__(self, names: Iterable[str], required: Iterable[str] = ()) -> None:
         self._required = frozenset(name.lower() for name in ("content-type", *required))
-        allowed = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names, *required))
-        self._names = [name for name in allowed if name not in NEVER_SENT]
+        names_in_lower_case = dict.fromkeys(
+            name.lower() for name in (*ALWAYS_SENT, *names, *required)
+        )
+        self._names = [name for name in names_in_lower_case if name not in NEVER_SENT]
         self._keys = [environ_key(name) for name in self._names]
 
     def pick(self, environ: Mapping[str, Any]) -> list[tuple[str, str]]:

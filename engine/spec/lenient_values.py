@@ -65,8 +65,8 @@ class LenientReading:
         if isinstance(value, dict):
             if types and types <= {"array"} and self._items is not None:
                 return [self._items.read(value)]
-            named = {n: each for n, each in self._members.items() if n in value}
-            read = {name: each.read(value[name]) for name, each in named.items()}
+            members = {n: each for n, each in self._members.items() if n in value}
+            read = {name: each.read(value[name]) for name, each in members.items()}
             return {**value, **read} if any(read[n] is not value[n] for n in read) else value
         if isinstance(value, list):
             if "array" not in types and len(value) == 1 and types:

@@ -159,8 +159,8 @@ def _values(schema: Mapping[str, object]) -> list[object] | None:
 
 def _is_within(value: object, schema: Mapping[str, object]) -> bool:
     """Whether a value is within the bounds of a schema, and in its `enum`."""
-    allowed = _values(schema)
-    if allowed is not None and value not in allowed:
+    values = _values(schema)
+    if values is not None and value not in values:
         return False
     if isinstance(value, bool) or not isinstance(value, int | float):
         return True

@@ -223,9 +223,9 @@ def _below(value: Any, times: dict[_Schema, int]) -> Iterator[tuple[object, dict
         return
     of_members = [(part, n) for schema, n in times.items() for part in schema.members]
     for name, member in value.items():
-        named = [(s.member[name], n) for s, n in times.items() if name in s.member]
-        if named or of_members:
-            yield member, _added([*named, *of_members])
+        members = [(s.member[name], n) for s, n in times.items() if name in s.member]
+        if members or of_members:
+            yield member, _added([*members, *of_members])
 
 
 def _added(pairs: Iterable[tuple[_Schema, int]]) -> dict[_Schema, int]:

@@ -124,14 +124,14 @@ def _caller(
             continue
         # By digest: timing reveals SHA-256 values only, which a caller cannot choose.
         token = digest(secret)
-        found = services.tokens.get(token)
-        if found is None:
+        holder = services.tokens.get(token)
+        if holder is None:
             continue
-        if found.expires is not None and services.clock() >= found.expires:
+        if holder.expires is not None and services.clock() >= holder.expires:
             expired = True
             continue
         exchange.token = token
-        return found
+        return holder
     if expired:
         message = _EXPIRED
     elif refusal is not None:

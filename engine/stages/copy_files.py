@@ -91,8 +91,8 @@ def _ids(exchange: Exchange, settings: FileSettings) -> Iterator[_Id]:
         for path in find(value, place.steps, settings.json_name):
             text = value_at(value, path)
             sealed = _sealed(text, place) if isinstance(text, str) else ""
-            if sealed and (found := settings.opener.identify(sealed, place.kind, owner)):
-                yield _Id(path, place, sealed, found)
+            if sealed and (identity := settings.opener.identify(sealed, place.kind, owner)):
+                yield _Id(path, place, sealed, identity)
 
 
 def _sealed(text: str, place: IdPlace) -> str:

@@ -154,8 +154,8 @@ def _batch_file(exchange: Exchange, form: BatchFormat) -> Part | None:
     if not any(_is_purpose(purpose, form) for purpose in purposes):
         return None
     files = [part for part in parts if part.name == form.file]
-    for name, found in ((form.purpose, purposes), (form.file, files)):
-        if len(found) != 1:
+    for name, values in ((form.purpose, purposes), (form.file, files)):
+        if len(values) != 1:
             message = f"A batch needs exactly one '{name}'."
             raise GatewayError(400, "invalid_value", message, param=name)
     return files[0]

@@ -127,8 +127,8 @@ def sharers_text(by: Sharing, name: str) -> str:
 
 def _sharer_text(sharer: Sharer, name: str) -> str:
     if sharer.kind == "team":
-        named = "this team" if name.startswith("#") else f"team '{name}'"
-        return "all callers without a team" if name == NOBODY else named
+        text = "this team" if name.startswith("#") else f"team '{name}'"
+        return "all callers without a team" if name == NOBODY else text
     if sharer.kind not in PLACES:
         return f"this {sharer.kind}"
     place = place_text(sharer)

@@ -204,8 +204,8 @@ class _Conversion:
             for index, branch in enumerate(value.get(keyword) or ()):
                 texts = sorted(tags.get((keyword, index), ()))
                 others = {text for each in tags.values() for text in each}.difference(texts)
-                allowed = discriminators.values_of(branch, name, node.follow)
-                if not texts or (allowed is not None and not allowed & others):
+                values = discriminators.values_of(branch, name, node.follow)
+                if not texts or (values is not None and not values & others):
                     continue
                 component = (discriminators.reference_of(branch) or "").rpartition("/")[2]
                 texts = [text for text in texts if text != component] or texts

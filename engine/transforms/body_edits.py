@@ -94,8 +94,8 @@ class BodyEdits(Struct, frozen=True):
 def _remove_others(document: JsonDocument, place: Place, *exceptions: Place) -> None:
     """Remove other spellings of the member at a place, but not those at `exceptions`."""
     if others := other_members(document.value, place):
-        found = [path for each in (place, *exceptions) for path in each.find(document.value)]
-        if others := [path for path in others if path not in found]:
+        paths = [path for each in (place, *exceptions) for path in each.find(document.value)]
+        if others := [path for path in others if path not in paths]:
             document.remove(others)
 
 

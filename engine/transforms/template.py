@@ -158,9 +158,9 @@ def _reader(name: str, upstream: bool) -> Read:
         raise TemplateError(message, f"write '{{{_HEADER}...}}' for the text of the header")
     names = [*NAMES, *(TARGET_NAMES if upstream else ()), _HEADER + "NAME", _QUERY + "NAME"]
     message = f"a template has no name '{name}'"
-    known = ", ".join(f"{{{each}}}" for each in names)
+    variables = ", ".join(f"{{{each}}}" for each in names)
     closest = near(name, names)
-    otherwise = f"write {{{{ and }}}} for braces; known: {known}"
+    otherwise = f"write {{{{ and }}}} for braces; known: {variables}"
     hint = f"did you mean {{{closest}}}?" if closest else otherwise
     raise TemplateError(message, hint)
 

@@ -76,11 +76,11 @@ class ObjectForward(Forward):
     def targets_at(self, holder: Holder, kind: str, exchange: Exchange) -> list[Target]:
         """The targets of a request at a holder, with its credential alone. Raises GatewayError 400
         without one, 404 if the credential was removed."""
-        found = [t for t in self.all_targets(exchange) if t.upstream.name == holder.upstream]
-        if not found:
+        targets = [t for t in self.all_targets(exchange) if t.upstream.name == holder.upstream]
+        if not targets:
             raise elsewhere(holder, kind, exchange)
-        upstream = with_credential(found[0].upstream, holder.credential)
-        return [replace(t, upstream=upstream) if upstream is not t.upstream else t for t in found]
+        upstream = with_credential(targets[0].upstream, holder.credential)
+        return [replace(t, upstream=upstream) if upstream is not t.upstream else t for t in targets]
 
     def attempt(
         self,
@@ -198,8 +198,8 @@ def with_credential(upstream: Upstream, index: int) -> Upstream:
 
 def credential_index(upstream: Upstream, credential: object) -> int:
     """The index of a credential at its upstream, 0 without any."""
-    found = (index for index, each in enumerate(upstream.credentials) if each is credential)
-    return next(found, 0)
+    indexes = (index for index, each in enumerate(upstream.credentials) if each is credential)
+    return next(indexes, 0)
 
 
 def elsewhere(holder: Holder, kind: str, exchange: Exchange) -> GatewayError:

@@ -386,6 +386,12 @@ def test_demo_answers_as_it_says(shown: tuple[Running, str, str]) -> None:
             assert answer.model == model
 
 
+def test_demo_needs_no_second_port(shown: tuple[Running, str, str]) -> None:
+    """What a gateway shows at the address of its telemetry is at none."""
+    pages = {"/metrics": 404, "/readyz": 404, "/healthz": 200}
+    assert {page: ask(shown[0].port, request(page)).status for page in pages} == pages
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_snippets_of_the_demo_work_when_pasted(shown: tuple[Running, str, str]) -> None:
     running, base, token = shown

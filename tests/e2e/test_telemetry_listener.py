@@ -18,7 +18,6 @@ from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import (
     ALL,
     Running,
-    engine,
     gateway,
     modelway,
     start,
@@ -240,14 +239,3 @@ def test_check_refuses_one_address_for_both(tmp_path: Path, upstream: Recorder) 
     assert result.returncode == 1
     assert "gateway.yaml:3:" in result.stdout
     assert "telemetry.listen (127.0.0.1:9464) is the address of server.listen" in result.stdout
-
-
-def test_the_demo_needs_no_second_port(tmp_path: Path) -> None:
-    port = free_port()
-    process = start(engine("demo", "--port", str(port)), port, tmp_path)
-    try:
-        assert statuses(port) == {"/metrics": 404, "/readyz": 404, "/healthz": 200}
-    finally:
-        process.process.terminate()  # it ends the mock, which is in a group of its own
-        process.process.wait(under_load())
-        process.stop()

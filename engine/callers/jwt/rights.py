@@ -25,8 +25,8 @@ MAX_TIME = 253_402_300_799.0
 def meets(issuer: JwtIssuer, claims: Mapping[str, Any]) -> bool:
     """Whether a token has all that the entry requires."""
     return all(
-        any(matches(text, pattern) for text in _texts(place.read(claims)) for pattern in allowed)
-        for place, allowed in issuer.require
+        any(matches(text, pattern) for text in _texts(place.read(claims)) for pattern in values)
+        for place, values in issuer.require
     )
 
 

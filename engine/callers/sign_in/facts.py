@@ -50,7 +50,7 @@ def entry_of_facts(entry: JwtIssuer, client_id: str) -> JwtIssuer:
         audience=(client_id,),
         leeway=0.0,
         claims={field: _member(place) for field, place in entry.claims.items()},
-        require=tuple((_member(place), allowed) for place, allowed in entry.require),
+        require=tuple((_member(place), values) for place, values in entry.require),
     )
 
 

@@ -84,11 +84,11 @@ def _routes(routes: Sequence[SessionRoute], caller: Caller) -> Sequence[SessionR
     """Those of the routes that the caller may use."""
     if not routes:
         raise _not_configured()
-    allowed = [route for route in routes if caller.may_call(route.operation)]
-    if not allowed:
+    callable_routes = [route for route in routes if caller.may_call(route.operation)]
+    if not callable_routes:
         message = f"This token may not call '{routes[0].operation}', so no secret of it would."
         raise GatewayError(403, "operation_not_allowed", message)
-    return allowed
+    return callable_routes
 
 
 def _model(

@@ -190,8 +190,8 @@ def _join(shape: Shape, more: Shape) -> None:
             shape.prefix[index] = _with(shape.prefix[index], part)
         else:
             shape.prefix.append(part)
-    known = {_union_key(union) for union in shape.unions}
-    shape.unions += [union for union in more.unions if _union_key(union) not in known]
+    keys = {_union_key(union) for union in shape.unions}
+    shape.unions += [union for union in more.unions if _union_key(union) not in keys]
     shape.multiples |= more.multiples
     for key, texts in more.others.items():
         shape.others[key] = shape.others.get(key, set()) | texts
@@ -214,8 +214,8 @@ def _union_key(union: tuple[str, Part]) -> tuple[object, ...]:
 
 
 def _with(part: Part, more: Part) -> Part:
-    known = set(key_of(part))
-    return (*part, *(node for node in more if (node.uri, node.path) not in known))
+    keys = set(key_of(part))
+    return (*part, *(node for node in more if (node.uri, node.path) not in keys))
 
 
 def _drop_idle(shape: Shape) -> None:

@@ -52,7 +52,7 @@ def constraints(loose: Shape, strict: Shape) -> Iterator[Constraint]:
         if previous is None or is_narrower(key, bound, previous):
             yield Constraint(Fact.BOUND, key, previous, bound)
     for multiple in sorted(strict.multiples):
-        if not any((known / multiple).denominator == 1 for known in loose.multiples):
+        if not any((factor / multiple).denominator == 1 for factor in loose.multiples):
             yield Constraint(Fact.KEYWORD, "multipleOf", bool(loose.multiples), multiple)
     for key, texts in strict.others.items():
         previous_texts = loose.others.get(key, set())
@@ -76,8 +76,8 @@ def _values(loose: Shape, strict: Shape) -> Iterator[Constraint]:
     if loose.enum is None:
         yield Constraint(Fact.ENUM, "", None, strict.enum)
         return
-    allowed = {_exact(value) for value in strict.enum}
-    removed = [value for value in loose.enum if _exact(value) not in allowed]
+    values = {_exact(value) for value in strict.enum}
+    removed = [value for value in loose.enum if _exact(value) not in values]
     if removed:
         yield Constraint(Fact.VALUE, "", removed, strict.enum)
 

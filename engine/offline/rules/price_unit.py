@@ -22,8 +22,8 @@ def check(case: AuditCase) -> None:
     value = case.config.source.value
     _check_list(case, ("prices",), value.get("prices") or {}, case.config.prices)
     for team, own in case.config.team_prices.items():
-        written = value["teams"][team]["prices"].get("models") or {}
-        _check_list(case, ("teams", team, "prices", "models"), written, own.models)
+        prices = value["teams"][team]["prices"].get("models") or {}
+        _check_list(case, ("teams", team, "prices", "models"), prices, own.models)
 
 
 def _check_list(
@@ -40,12 +40,12 @@ def _check(case: AuditCase, at: Path, name: str, prices: Mapping[str, object]) -
         price = prices.get(key)
         if not isinstance(price, int | float) or price <= 0:
             continue
-        factor, known = _factor(case, name, key, price)
+        factor, listed_price = _factor(case, name, key, price)
         if factor:
             message = f"{price:g} is the price of a million tokens, but looks like that "
             message += _FACTORS[factor]
-            if known:
-                message += f": '{known}' costs {price * factor:g} or so"
+            if listed_price:
+                message += f": '{listed_price}' costs {price * factor:g} or so"
             hint = f"prices are per million tokens: write {key}: {_exact(price, factor)}"
             case.warn((*at, key), "MW470", message, hint)
             return
@@ -53,9 +53,9 @@ def _check(case: AuditCase, at: Path, name: str, prices: Mapping[str, object]) -
 
 def _factor(case: AuditCase, name: str, key: str, price: float) -> tuple[int, str]:
     """By how much a price is too low, 0 if it is not, and the model whose provider says so."""
-    for model, known in _known(case, name, key):
+    for model, listed_price in _known(case, name, key):
         for factor in _FACTORS:
-            if known / _TOLERANCE <= price * factor <= known * _TOLERANCE:
+            if listed_price / _TOLERANCE <= price * factor <= listed_price * _TOLERANCE:
                 return factor, model
         return 0, ""
     if price >= _CHEAPEST:

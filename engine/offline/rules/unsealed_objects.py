@@ -25,6 +25,6 @@ def _keeps_objects(case: AuditCase, route: Route) -> bool:
     operation = route.operation
     facts = case.plan.specifications[operation.spec].node(operation).get(EXTENSION).value
     by_config = case.config.specs[operation.spec].objects.get(operation.name)
-    named = by_config or facts
-    names = named.get("names") if isinstance(named, dict) else None
+    operations = by_config or facts
+    names = operations.get("names") if isinstance(operations, dict) else None
     return isinstance(names, dict) and "path." in str(names)

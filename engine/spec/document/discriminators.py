@@ -103,8 +103,8 @@ def tags_of(schema: Node) -> dict[tuple[str, int], set[str]] | None:
                 continue
             place = place_of_mapped(schema, ref)
             names = {ref.rpartition("/")[2]} | mapped.get(place or (), set())
-            allowed = values_of(branch, name, schema.follow)
-            tags[keyword, index] = {n for n in names if allowed is None or n in allowed}
+            values = values_of(branch, name, schema.follow)
+            tags[keyword, index] = {n for n in names if values is None or n in values}
     return tags if any(tags.values()) else None
 
 

@@ -48,10 +48,10 @@ def replace(library: Library, ids: SchemaIds, findings: Findings) -> None:
     owners = Counter(name for resource in ids.resources for name in resource.dynamic)
     dynamic: dict[_Place, _Dynamic] = {}
     for node in list(all_references(library, ("$dynamicRef",))):
-        found = ids.target(node, node.value["$dynamicRef"])
-        if found is None:
+        target = ids.target(node, node.value["$dynamicRef"])
+        if target is None:
             continue
-        resource, path = found
+        resource, path = target
         name = node.value["$dynamicRef"].partition("#")[2]
         if resource.dynamic.get(name) == path and owners[name] > 1:
             dynamic[node.uri, node.path] = _Dynamic(name, (resource.file, path))
@@ -103,15 +103,15 @@ class _Copies:
         while new:
             for uri, path in new:
                 scoped.update((uri, path[:end]) for end in range(len(path) + 1))
-            found = [node for node in waiting if self._target(node) in scoped]
+            nodes = [node for node in waiting if self._target(node) in scoped]
             waiting = [node for node in waiting if self._target(node) not in scoped]
-            new = [(node.uri, node.path) for node in found]
+            new = [(node.uri, node.path) for node in nodes]
         return scoped
 
     def _target(self, node: Node) -> _Place:
         uri, pointer = target_of(node.value["$ref"], node.uri)
-        found = self._library.at(uri, pointer)
-        return found.uri, found.path
+        target = self._library.at(uri, pointer)
+        return target.uri, target.path
 
     def _around(self, place: _Place) -> _Scope:
         """The scope of a schema that is reached through the schemas around it."""
@@ -165,12 +165,12 @@ class _Copies:
         copy = deepcopy(self._source(target).value)
         definitions = original.value.setdefault("$defs", {})
         name = f"dynamic-{len(self._places) + 1}"
-        written = self._places[key] = (*path, "$defs", name)
+        place = self._places[key] = (*path, "$defs", name)
         definitions[name] = copy
         graft = self._library.origin(uri, path)
-        self._library.grafts.setdefault(uri, {})[written] = graft
-        self._readings.append(_Reading(target, written, scope))
-        return written
+        self._library.grafts.setdefault(uri, {})[place] = graft
+        self._readings.append(_Reading(target, place, scope))
+        return place
 
 
 def _pointer(library: Library, place: _Place) -> tuple[FilePath, str]:

@@ -36,9 +36,9 @@ def check(library: Library, findings: Findings) -> None:
 def _misspelt(library: Library) -> Iterator[tuple[Node, str, str, str]]:
     """The object, its kind, the key and the correct key of each mistake."""
     kinds = SWAGGER_OBJECTS if library.is_20 else OBJECTS
-    known = {name: kind.keys | kind.other_keys for name, kind in kinds.items()}
+    keys = {name: kind.keys | kind.other_keys for name, kind in kinds.items()}
     for node, kind, _, _ in objects(library, kinds):
-        object_kind, known_keys = kinds[kind], known[kind]
+        object_kind, known_keys = kinds[kind], keys[kind]
         if known_keys.issuperset(node.value):
             continue
         for key, member in node.value.items():

@@ -166,13 +166,13 @@ def _near_media_type(name: str) -> str:
     if name in _MEDIA_TYPES or name in _IN_USE or "+" in name or "/vnd." in name or "/x-" in name:
         return ""
     top, _, sub = name.partition("/")
-    for known in _MEDIA_TYPES:
-        known_top, _, known_sub = known.partition("/")
+    for media_type in _MEDIA_TYPES:
+        known_top, _, known_sub = media_type.partition("/")
         same_top, same_sub = top == known_top, sub == known_sub
         if same_sub and not same_top and distance(top, known_top, 2) <= 2:
-            return known
+            return media_type
         if same_top and len(known_sub) > 3 and distance(sub, known_sub, 1) <= 1:
-            return known if sub != f"{known_sub}s" else ""
+            return media_type if sub != f"{known_sub}s" else ""
     return ""
 
 

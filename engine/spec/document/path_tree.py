@@ -119,17 +119,17 @@ class PathTree:
         values = self._literals.get(method)
         if values is not None and literal in values:
             return PathMatch(values[literal], NO_SPANS)
-        allowed = {name: None for name, paths in self._literals.items() if literal in paths}
+        names = {name: None for name, paths in self._literals.items() if literal in paths}
         verbs: dict[str, None] = {}
         starts = [0]
         for segment in segments:
             starts.append(starts[-1] + len(segment) + 1)
-        search = _Search(path, method, segments, starts, allowed, verbs)
+        search = _Search(path, method, segments, starts, names, verbs)
         match = search.descend(self._root, 1, ())
         if match is not None:
             return match
         ends_in_verb = ":" in segments[-1]
-        return PathMiss(tuple(sorted(allowed)), tuple(verbs) if ends_in_verb else ())
+        return PathMiss(tuple(sorted(names)), tuple(verbs) if ends_in_verb else ())
 
 
 def _decoded(segments: list[str]) -> str:

@@ -139,7 +139,7 @@ def _translated(pattern: str) -> str:
     )
     pieces = _PIECE.findall(pattern)
     groups: list[str] = []
-    written: list[str] = []
+    parts: list[str] = []
     flags: list[list[str]] = [[]]
     opened = -1  # the index of the piece that opened the class, -1 outside of one
     for index, piece in enumerate(pieces):
@@ -150,16 +150,16 @@ def _translated(pattern: str) -> str:
             text = _with_groups(piece, _outside(piece, groups), flags)
             opened = index if piece in ("[", "[^") else -1
         elif piece != "]":
-            text = _in_class(piece, written[-1], following)
+            text = _in_class(piece, parts[-1], following)
         elif index == opened + 1 and _is_closed(pieces[opened], pieces[index + 1 :]):
             text = r"\]"
         else:
             if index == opened + 1:
-                written[-1] = r"[^\s\S" if pieces[opened] == "[" else r"[\s\S"
+                parts[-1] = r"[^\s\S" if pieces[opened] == "[" else r"[\s\S"
             text, opened = piece, -1
-        written.append(text)
-    written.append(")" * len(flags[-1]))
-    return "".join(written)
+        parts.append(text)
+    parts.append(")" * len(flags[-1]))
+    return "".join(parts)
 
 
 def _is_closed(opening: str, following: list[str]) -> bool:

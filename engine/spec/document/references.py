@@ -34,10 +34,10 @@ def check_references(library: Library, findings: Findings) -> SchemaIds:
         node = queue.pop()
         if not node.path:
             uris.add(node.uri)
-        found = list(references(node))
-        uris.localize(found)
-        remote += [at for at in found if _is_remote(at)]
-        queue += _follow([at for at in found if not _is_remote(at)], broken, uris, findings)
+        nodes = list(references(node))
+        uris.localize(nodes)
+        remote += [at for at in nodes if _is_remote(at)]
+        queue += _follow([at for at in nodes if not _is_remote(at)], broken, uris, findings)
         if not queue:  # a file that was opened since may have the URI of a remote one
             uris.localize(remote)
             queue, remote = _follow(remote, broken, uris, findings), []

@@ -181,12 +181,14 @@ class SchemaIds:
             path = resource.anchors.get(unquote(fragment))
             return (resource, path) if path is not None else None
         try:
-            found = Node(node.library, resource.file, (), node.library.files[resource.file].value)
+            target_node = Node(
+                node.library, resource.file, (), node.library.files[resource.file].value
+            )
             for step in (*resource.path, *pointer_steps(fragment)):
-                found = found.step(step)
+                target_node = target_node.step(step)
         except KeyError:
             return None
-        return resource, found.path
+        return resource, target_node.path
 
     def _written(self, node: Node, ref: str, resource: Resource, path: Path) -> str:
         """A reference by the place of its target; as it is if it says the same."""

@@ -39,17 +39,17 @@ _OF_SCHEMAS = frozenset({"type", "enum", "minimum", "maximum", "format", "patter
 def breaches(library: Library, findings: Findings) -> None:
     """Note every breach, at most fifty."""
     plain = library.unpacked()
-    written = _unconverted(library) if library.is_20 else library
-    value = (written if library.is_20 else plain).files[library.root].value
+    source = _unconverted(library) if library.is_20 else library
+    value = (source if library.is_20 else plain).files[library.root].value
     count = 0
     try:
         for error in islice(_validator(_version(plain)).iter_errors(value), _MAX_FINDINGS):
-            _note_error(written, _innermost(error), findings)
+            _note_error(source, _innermost(error), findings)
             count += 1
     except UnicodeEncodeError:
-        _note(written, next(half_characters(value), ()), HALF_CHARACTER[0], findings)
+        _note(source, next(half_characters(value), ()), HALF_CHARACTER[0], findings)
     except ValueError:  # as in `unreadable_parts.remove`
-        _note(written, next(deep_places(value), ()), TOO_DEEP[0], findings)
+        _note(source, next(deep_places(value), ()), TOO_DEEP[0], findings)
     for path, words in islice(_undeclared(plain), _MAX_FINDINGS - count):
         _note(library, path, words, findings)
 

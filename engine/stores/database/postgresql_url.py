@@ -31,8 +31,8 @@ def parse_url(url: str) -> URL:
             raise ValueError("a host or a port is invalid")
         names = ",".join(part[1].strip("[]") for part in parts if part)
         ports = ",".join(part[2] or "5432" for part in parts if part)
-        named = [f"host={quote(names, safe=',:')}", f"port={ports}", *filter(None, [query])]
-        url = f"{scheme}{user}{path or '/'}?{'&'.join(named)}"
+        parameters = [f"host={quote(names, safe=',:')}", f"port={ports}", *filter(None, [query])]
+        url = f"{scheme}{user}{path or '/'}?{'&'.join(parameters)}"
     parsed = make_url(url)
     ports_named = [str(parsed.port or 0), *_values(parsed, "port")]
     if not all(port.isdigit() and int(port) < 65536 for port in ports_named):

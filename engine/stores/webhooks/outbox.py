@@ -91,8 +91,8 @@ class Outbox:
 
     def messages(self, webhook: str) -> list[Message]:
         """Those of a webhook, the oldest first. A file that is not a message is removed."""
-        found = (self._read(path) for path in self._files(f".{webhook}{_MESSAGE}"))
-        return sorted(filter(None, found), key=lambda message: (message.created, message.id))
+        messages = (self._read(path) for path in self._files(f".{webhook}{_MESSAGE}"))
+        return sorted(filter(None, messages), key=lambda message: (message.created, message.id))
 
     def update(self, message: Message, due: float) -> None:
         """Note a failed attempt, and the time of the next one."""

@@ -64,8 +64,8 @@ def _transcribe(arguments: Arguments, model: str, path: str) -> dict[str, Any]:
 
 def _rerank(arguments: Arguments, model: str, path: str) -> dict[str, Any]:
     top = {"top_n": arguments["top_n"]} if "top_n" in arguments else {}
-    known = {"query": arguments["query"], "documents": arguments["documents"]}
-    return {"model": model, **known, **top}
+    members = {"query": arguments["query"], "documents": arguments["documents"]}
+    return {"model": model, **members, **top}
 
 
 KINDS: Mapping[str, ModelKind] = {

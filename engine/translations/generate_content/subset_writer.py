@@ -90,17 +90,17 @@ class _Writer:
         """One schema, not to be changed; `inside` are the references that led to it."""
         if not isinstance(schema, dict):
             return _ANY
-        known = self._written.get(id(schema), _UNKNOWN)
-        if known is None:
+        subset = self._written.get(id(schema), _UNKNOWN)
+        if subset is None:
             self._repeats -= 1
             if self._repeats < 0:
                 raise TooLarge(self._place, self._most, _CIRCLES)
-        levels = known[1] if known is not None else 0
+        levels = subset[1] if subset is not None else 0
         if depth + levels > MAX_DEPTH:
             raise too_deep(self._place)
-        if known is not None and known is not _UNKNOWN:
+        if subset is not None and subset is not _UNKNOWN:
             self._reached = max(self._reached, depth + levels)
-            return known[0]
+            return subset[0]
         cut, reached = self._cut, self._reached
         self._cut, self._reached = _NO_CUT, depth
         result = self._new_subset(schema, inside, depth)

@@ -155,11 +155,11 @@ class Writer(events.FirstCandidateWriter):
             return b""
         held, self._held, self._held_size = self._held, [], 0
         holds, self._holds_thoughts = self._holds_thoughts, False
-        written = b"".join(map(self._whole_thoughts, held))
+        data = b"".join(map(self._whole_thoughts, held))
         if self._needs_mark:
-            written += self._whole_thoughts(neutral.Reasoning(signature=neutral.NO_SIGNATURE))
+            data += self._whole_thoughts(neutral.Reasoning(signature=neutral.NO_SIGNATURE))
         self._block, self._opened, self._holds_thoughts = call, False, holds
-        return written
+        return data
 
     def _whole_thoughts(self, thoughts: neutral.Reasoning) -> bytes:
         self._block, self._opened, self._signature = thoughts, False, thoughts.signature

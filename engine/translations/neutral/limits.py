@@ -179,12 +179,12 @@ def encode_request(document: Json, size: int, place_of: Callable[[str], str] = s
     most and one batch is encoded."""
     if size <= _ENCODED_AT_ONCE and len(text := _encode(document)) <= SPARE:
         return text
-    most, written = most_bytes(size), 0
+    most, size_so_far = most_bytes(size), 0
     pieces: list[bytes] = []
     for piece in _pieces(document, 0):
         pieces.append(piece)
-        written += len(piece)
-        if written > most:
+        size_so_far += len(piece)
+        if size_so_far > most:
             del pieces, piece  # they are large, and so is what is measured now
             raise TooLarge(place_of(_largest(document, most)), most)
     return b"".join(pieces)

@@ -209,8 +209,8 @@ def callable_tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
     choice, tools = request.tool_choice, request.tools
     if choice is None or not choice.names or (choice.mode == "any" and len(choice.names) == 1):
         return tools
-    allowed = frozenset(choice.names)
-    return [tool for tool in tools if not isinstance(tool, Tool) or tool.name in allowed]
+    names = frozenset(choice.names)
+    return [tool for tool in tools if not isinstance(tool, Tool) or tool.name in names]
 
 
 def with_unique_tools(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:

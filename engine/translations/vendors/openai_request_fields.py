@@ -76,15 +76,15 @@ def _read_choice(choice: Members, *, nested: bool) -> ToolChoice | None:
     if kind != "allowed_tools":
         name = _name_of(choice, nested=nested)
         return None if name is None else ToolChoice("any", (name,))
-    allowed = choice.members("allowed_tools") if nested else choice
-    if allowed is None:
+    members = choice.members("allowed_tools") if nested else choice
+    if members is None:
         raise choice.wrong("allowed_tools", "an object")
-    names = [_name_of(tool, nested=nested) for tool in allowed.objects("tools")]
+    names = [_name_of(tool, nested=nested) for tool in members.objects("tools")]
     if None in names:
         return None
-    mode = allowed.text("mode")
+    mode = members.text("mode")
     if mode not in ("auto", "required"):
-        raise allowed.wrong("mode", "auto or required")
+        raise members.wrong("mode", "auto or required")
     return ToolChoice(_MODES[mode], tuple(name for name in names if name is not None))
 
 
@@ -111,8 +111,8 @@ def write_tool_choice(
     ]
     if choice.mode == "any" and len(functions) == 1:
         return functions[0]
-    allowed = {"mode": _WORDS[choice.mode], "tools": functions}
-    return {"type": "allowed_tools", **_inside("allowed_tools", allowed, nested=nested)}
+    members = {"mode": _WORDS[choice.mode], "tools": functions}
+    return {"type": "allowed_tools", **_inside("allowed_tools", members, nested=nested)}
 
 
 def write_web_search(tool: BuiltInTool, losses: Losses, *, nested: bool = False) -> Json:

@@ -55,8 +55,8 @@ def _changes(
     if any(_unwarned(was, field) != _unwarned(now, field) for field in _RIGHTS):
         yield Effect.WEAKER, "jwt-rights", "bearers have other names or rights: check what they may"
     before, after = (each.revoked | each.revoked_subjects for each in (was, now))
-    if allowed := before - after:
-        yield Effect.WEAKER, "jwt-revoked", f"no longer refuses {listed(sorted(allowed))}"
+    if additions := before - after:
+        yield Effect.WEAKER, "jwt-revoked", f"no longer refuses {listed(sorted(additions))}"
     if refused := after - before:
         yield Effect.BREAKING, "jwt-revoked", f"refuses {listed(sorted(refused))}"
 

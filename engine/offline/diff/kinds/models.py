@@ -84,9 +84,9 @@ def _mirror_text(model: Model) -> str:
     mirror = model.mirror
     if mirror is None:
         return "nobody"
-    named = f", with {', '.join(mirror.operations)}" if mirror.operations else ""
+    operations = f", with {', '.join(mirror.operations)}" if mirror.operations else ""
     bound = f", {mirror.max_in_flight} at one time"
-    return f"{shares(mirror.to)}: {mirror.percent:g}% of the requests{bound}{named}"
+    return f"{shares(mirror.to)}: {mirror.percent:g}% of the requests{bound}{operations}"
 
 
 def _drops_less(was: Model, now: Model) -> bool:

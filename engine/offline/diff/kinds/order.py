@@ -19,9 +19,9 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if was is None:
             continue
         before, after = _written(was, old), _written(route, new)
-        known = {key for key, _ in before} & {key for key, _ in after}
-        steps = [(key, policy) for key, policy in after if key in known]
-        order = [key for key, _ in before if key in known]
+        common = {key for key, _ in before} & {key for key, _ in after}
+        steps = [(key, policy) for key, policy in after if key in common]
+        order = [key for key, _ in before if key in common]
         if [key for key, _ in steps] == order:
             continue
         for index, (key, policy) in enumerate(steps):

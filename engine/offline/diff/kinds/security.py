@@ -19,8 +19,8 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     for pair in pairs(old, new):
         before, after = _alternatives(pair.old), _alternatives(pair.new)
         has_effect = not new.config.specs[pair.after.spec].token
-        easier = [need for need in after if not any(need >= known for known in before)]
-        harder = [need for need in before if not any(need >= known for known in after)]
+        easier = [need for need in after if not any(need >= other for other in before)]
+        harder = [need for need in before if not any(need >= other for other in after)]
         security = _requirements(pair.new)
         place = security if security.value is not None else None
         for need in easier:

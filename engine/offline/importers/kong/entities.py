@@ -117,5 +117,5 @@ def _bind(
 
 def _name(reference: Any) -> str:
     """The name in a reference, which is a string, or a mapping with `name` or `id`."""
-    named = mapping(reference)
-    return str(named.get("name", named.get("id", ""))) if named else str(reference)
+    members = mapping(reference)
+    return str(members.get("name", members.get("id", ""))) if members else str(reference)

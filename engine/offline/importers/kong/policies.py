@@ -134,12 +134,12 @@ def _max_body(config: Mapping[str, object], guarded: Sequence[Guarded]) -> list[
 
 def _allow_ips(config: Mapping[str, object], guarded: Sequence[Guarded]) -> list[object]:
     """The networks of `allow`, all without it, less those of `deny`."""
-    allowed = _networks(config.get("allow") or ["0.0.0.0/0", "::/0"])
+    networks = _networks(config.get("allow") or ["0.0.0.0/0", "::/0"])
     for denied in _networks(config.get("deny") or []):
-        allowed = [rest for network in allowed for rest in _without(network, denied)]
-    if not allowed:
+        networks = [rest for network in networks for rest in _without(network, denied)]
+    if not networks:
         raise ValueError("it allows no address")
-    return [{"allow_ips": [str(network) for network in allowed]}]
+    return [{"allow_ips": [str(network) for network in networks]}]
 
 
 def _networks(texts: object) -> list[Network]:

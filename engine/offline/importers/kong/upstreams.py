@@ -142,18 +142,18 @@ class Upstream:
 
     def _credential(self) -> Json:
         """The credential in the form of the provider, or the one that `auth` describes."""
-        known = {"header_name", "param_name", "param_location"}
+        members = {"header_name", "param_name", "param_location"}
         for key, kind in _FETCHED.items():
             if self.auth.get(key) is True:
                 credential = {kind: self._fetched(kind)}
-                self._note_auth({*known, key, *_KEYS, "header_value", "param_value"})
+                self._note_auth({*members, key, *_KEYS, "header_value", "param_value"})
                 return credential
         if self.auth.get("aws_access_key_id"):
             credential = {"aws": self._fetched("aws")}
-            self._note_auth({*known, *_KEYS})
+            self._note_auth({*members, *_KEYS})
             return credential
         key = "header_value" if self.auth.get("header_value") else "param_value"
-        self._note_auth({*known, key, *_FETCHED})
+        self._note_auth({*members, key, *_FETCHED})
         if self.auth.get("param_location") == "body":
             self.draft.skip((*self.at, "auth", "param_location"), "no credential is sent in a body")
             return {}

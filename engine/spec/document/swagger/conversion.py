@@ -70,13 +70,13 @@ class _Conversion:
 
     def _operations(self) -> list[tuple[Node, Node]]:
         """Each path item with each of its operations, once, in whatever file they are."""
-        found: dict[tuple[FilePath, Path], tuple[Node, Node]] = {}
+        operations: dict[tuple[FilePath, Path], tuple[Node, Node]] = {}
         for key, item in self._library.document.get("paths").items():
             for method in _METHODS if not key.startswith("x-") else ():
                 operation = item.get(method)
                 if isinstance(operation.value, dict):
-                    found.setdefault((operation.uri, operation.path), (item, operation))
-        return list(found.values())
+                    operations.setdefault((operation.uri, operation.path), (item, operation))
+        return list(operations.values())
 
     def _declared(self, holder: Node, *, is_shared: bool = False) -> list[Declared]:
         """The parameters of a path item or an operation, as they are before the conversion."""

@@ -109,8 +109,8 @@ class MetricsPage:
             family.clear()
         paths = sorted(folder.glob("*.db"))
         self._files = {path: self._files.get(path) or _KnownLines() for path in paths}
-        for path, known in self._files.items():
-            known.forget_from(self._read(path, known))
+        for path, entry in self._files.items():
+            entry.forget_from(self._read(path, entry))
         for family in self._families.values():
             family.forget()
         # The lines of one family at a time: a page may have megabytes.
