@@ -32,8 +32,8 @@ from pathlib import Path
 from typing import IO, TextIO
 
 _MAX_MESSAGE = 1_000_000
-_STEP = 0.01
-"""Seconds between two looks whether a command has ended."""
+_STEP = 10
+"""Milliseconds between two looks whether a command has ended."""
 PROCESSES: set[int] = set()
 """The ids of these processes."""
 CONNECTIONS: set[int] = set()
@@ -155,12 +155,15 @@ class Server:
 
     def serve(self) -> None:
         """Answer requests until the other end is closed."""
+        poll = select.poll()  # descriptors of a run of many tests are above those that select takes
+        sockets = {sock.fileno(): sock for sock in (self._sock, self._shells)}
+        for descriptor in sockets:
+            poll.register(descriptor, select.POLLIN)
         while True:
-            wait = _STEP if self._commands else None
-            ready, _, _ = select.select([self._sock, self._shells], [], [], wait)
+            ready = poll.poll(_STEP if self._commands else None)
             for pid in [pid for pid in self._commands if self._status(pid) is not None]:
                 self._end_command(pid)
-            for sock in ready:
+            for sock in (sockets[descriptor] for descriptor, _ in ready):
                 data, descriptors, _, _ = socket.recv_fds(sock, _MAX_MESSAGE, 4)
                 if not data:
                     return
