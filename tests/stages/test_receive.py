@@ -86,4 +86,4 @@ def test_without_validation_a_body_is_not_parsed(operations):
 
 def test_an_operation_without_a_body_refuses_one(operations):
     assert run(operations["show"], exchange(b"")).content.value is MISSING
-    assert refusal(operations["show"], exchange(b"{}")).status == 400
+    assert refusal(operations["show"], exchange(b"[]")).status == 400

@@ -36,7 +36,9 @@ class Gateway:
         name = f"resp_{len(self.rows.rows)}"
         identity = Identity(name, Holder(upstream), owner_of(ANN, "token"))
         sealed = SEALER.seal(identity, "response")
-        self.responses.keep(items, {"id": sealed, "output": OUTPUT}, "req_1")
+        entry = self.responses.entry(items, {"id": sealed, "output": OUTPUT})
+        assert entry is not None
+        self.responses.keep(entry, "req_1")
         return sealed
 
     def ask(self, caller=ANN, *, keeps=True, **members):
