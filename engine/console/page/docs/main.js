@@ -96,7 +96,7 @@ async function start() {
 	});
 	ui.specActions.updateJsonSpec(spec); // as `spec` it would be written and parsed as YAML
 	if (token.data) authorize(ui, token.secret);
-	new SideBar(spec, (words) => ui.layoutActions.updateFilter(words)).openAddressed();
+	new SideBar(spec, ui.layoutActions).openAddressed();
 }
 
 at("settings").onsubmit = (event) => event.preventDefault();

@@ -9,15 +9,18 @@ export class SideBar {
 	#groups = [];
 	#timer = 0;
 
-	/** `filter` is called with the words of the search, in lower case. */
-	constructor(document, filter) {
+	#layout;
+
+	/** `layout` are the actions of Swagger UI's layout. */
+	constructor(document, layout) {
+		this.#layout = layout;
 		const tags = new Map();
 		for (const [path, item] of Object.entries(document.paths)) {
 			const { additionalOperations, ...fixed } = item;
 			for (const [method, operation] of Object.entries({ ...fixed, ...additionalOperations })) {
 				const [tag] = operation.tags;
 				if (!tags.has(tag)) tags.set(tag, []);
-				tags.get(tag).push(entry(path, method, operation));
+				tags.get(tag).push(entry(path, method, operation, () => this.#open(tag, operation)));
 			}
 		}
 		for (const [tag, entries] of tags) {
@@ -25,22 +28,39 @@ export class SideBar {
 			this.#groups.push({ node: h("div", h("p.tag", tag), list), entries });
 		}
 		at("operations").replaceChildren(...this.#groups.map(({ node }) => node));
-		at("operations").onclick = ({ target }) => open(target.closest("a")?.hash);
 		at("find").disabled = false;
-		at("find").oninput = () => this.#find(filter);
-		this.#find(filter);
+		at("find").oninput = () => {
+			const words = this.#find();
+			clearTimeout(this.#timer);
+			this.#timer = setTimeout(() => layout.updateFilter(words), DELAY_MS);
+		};
+		this.#find();
 	}
 
-	/** Open the operation that the address names, as soon as it is there. */
+	/** Open the operation that the address names. */
 	openAddressed() {
-		if (!location.hash) return;
-		const observer = new MutationObserver(() => {
-			if (open(location.hash)) observer.disconnect();
-		});
+		const entries = this.#groups.flatMap((group) => group.entries);
+		if (location.hash) entries.find(({ hash }) => hash === location.hash)?.open();
+	}
+
+	/** Unfold an operation, and show it; of long lists Swagger UI has only what is seen. */
+	#open(tag, { operationId }) {
+		const key = ["operations", tag, operationId];
+		this.#layout.show(["operations-tag", tag], true);
+		this.#layout.show(key, true);
+		this.#layout.scrollToVirtualizedOperation(key);
+		const show = () => {
+			const block = at(operationId);
+			block?.scrollIntoView({ block: "start" });
+			return block;
+		};
+		if (show()) return;
+		const observer = new MutationObserver(() => show() && observer.disconnect());
 		observer.observe(at("content"), { childList: true, subtree: true });
 	}
 
-	#find(filter) {
+	/** Show the entries that have all words of the search; returns its text. */
+	#find() {
 		const text = at("find").value.trim().toLowerCase();
 		const words = text.split(/\s+/);
 		let count = 0;
@@ -53,24 +73,14 @@ export class SideBar {
 			total += entries.length;
 		}
 		at("found").textContent = `${count} of ${total} operations`;
-		clearTimeout(this.#timer);
-		this.#timer = setTimeout(() => filter(text), DELAY_MS);
+		return text;
 	}
 }
 
-function entry(path, method, operation) {
+function entry(path, method, operation, open) {
 	const { operationId, summary } = operation;
+	const hash = `#${encodeURIComponent(operationId)}`;
 	const kind = h("span.method", method.toUpperCase());
-	const link = h("a", { href: `#${encodeURIComponent(operationId)}` }, kind, " ", summary || path);
-	return { node: h("li", link), text: textOf(path, operation) };
-}
-
-/** Unfold an operation, and show it; whether it is there. */
-function open(hash) {
-	const blocks = [...document.querySelectorAll(".operation")];
-	const block = blocks.find(({ id }) => `#${encodeURIComponent(id)}` === hash);
-	if (!block) return false;
-	block.querySelector(".opblock-summary-control[aria-expanded=false]")?.click();
-	block.scrollIntoView({ block: "start" });
-	return true;
+	const link = h("a", { href: hash, onclick: open }, kind, " ", summary || path);
+	return { node: h("li", link), text: textOf(path, operation), hash, open };
 }
