@@ -169,18 +169,36 @@ HOSTILE = {
 }
 
 
-def test_hostile_descriptions_do_nothing(page: Driver, console: Platform) -> None:
-    """A document of 3.2 with an additional operation, in place of the gateway's own."""
-    document = json.dumps(HOSTILE)
+def show(page: Driver, url: str, document: object) -> None:
+    """Open the page with a document in place of the gateway's own."""
     script = f"""{{ const get = fetch; window.fetch = (url, ...rest) => url === 'openapi.json'
-      ? Promise.resolve(new Response({json.dumps(document)})) : get(url, ...rest) }}"""
+      ? Promise.resolve(new Response({json.dumps(json.dumps(document))})) : get(url, ...rest) }}"""
     added = page.command("Page.addScriptToEvaluateOnNewDocument", source=script)
     try:
         page.open("about:blank")
-        page.open(console.url + "/docs#a.b")
-        page.until("document.querySelector('.opblock.is-open .responses-table') !== null")
+        page.open(url)
+        page.until("document.querySelector('.opblock') !== null")
     finally:
         page.command("Page.removeScriptToEvaluateOnNewDocument", **added)
+
+
+def test_the_side_bar_opens_what_a_long_list_has_not_drawn(page: Driver, console: Platform) -> None:
+    operation = {"tags": ["many"], "responses": {"200": {"description": "ok"}}}
+    paths = {
+        f"/{number}": {"get": {**operation, "operationId": f"m.{number}"}} for number in range(400)
+    }
+    document = {"openapi": "3.1.0", "info": {"title": "m", "version": "1"}, "paths": paths}
+    show(page, console.url + "/docs", {**document, "components": {}})
+    assert page.run("document.querySelectorAll('.opblock').length") < 100
+    page.run("[...document.querySelectorAll('#operations a')].at(-7).click()")
+    page.until("document.getElementById('m.393')?.querySelector('.opblock.is-open') && true")
+    page.assert_no_errors()
+
+
+def test_hostile_descriptions_do_nothing(page: Driver, console: Platform) -> None:
+    """A document of 3.2 with an additional operation."""
+    show(page, console.url + "/docs#a.b", HOSTILE)
+    page.until("document.querySelector('.opblock.is-open .responses-table') !== null")
     assert "COPY" in page.text("#operations")
     bad = "#content :is(script, iframe, form, style, object, [onerror], [onload], [onclick])"
     assert page.run(f"document.querySelectorAll('{bad}, a[href^=\"javascript:\"]').length") == 0
