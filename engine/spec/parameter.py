@@ -218,6 +218,7 @@ def _parameter(
         media_type=media_type,
         allow_empty_value=node.value.get("allowEmptyValue") is True,
         reserved=reserved,
+        has_bare=name not in reserved,
     )
     read = compile_read()
     splits = media_type is None and splits_at_commas(location, style, explode, shape, resolve)

@@ -55,6 +55,7 @@ def compile_reader(
     allow_empty_value: bool = False,
     reserved: Collection[str] = (),
     decoded: bool = False,
+    has_bare: bool = True,
 ) -> Reader:
     """A function that reads the parameter's value, or MISSING, from a request's Source.
 
@@ -62,7 +63,7 @@ def compile_reader(
     ";name="); for query and form (a field of a form body), a Query; for header and cookie, the raw
     header or None. A `media_type` means a `content` parameter. Objects ignore `reserved` names,
     which belong to other parameters. `decoded`: percent-encoded commas separate as well (see
-    `splits_at_commas`). Readers raise Malformed.
+    `splits_at_commas`). `has_bare`: see `deep_reader`. Readers raise Malformed.
     Raises ValueError for an unknown location or a style that it does not have.
     """
     text = _text(name, location, style, explode)
@@ -72,7 +73,7 @@ def compile_reader(
         text = text.decoded()
     shape, kind = compile_shape(schema, resolve), kind_of(schema, resolve)
     if text.style == "deepObject":
-        return deep_reader(text, shape, reserved)
+        return deep_reader(text, shape, reserved, has_bare=has_bare)
     if kind == "object" and text.explode:
         names = frozenset(properties_of(schema, resolve)) - frozenset(reserved)
         return exploded_reader(text, _pairs(text, names), shape)

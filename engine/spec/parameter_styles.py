@@ -125,16 +125,17 @@ def _group(pairs: Iterable[tuple[str, str]]) -> Tree:
     return {**values}
 
 
-def deep_reader(text: ParameterText, shape: Shape, reserved: Collection[str] = ()) -> Reader:
+def deep_reader(
+    text: ParameterText, shape: Shape, reserved: Collection[str] = (), *, has_bare: bool = True
+) -> Reader:
     """Reads deepObject, `name[a][b]=x`, and a plain `name=x`, for schemas that allow it.
 
-    `reserved` names are those of other parameters, even if they have brackets; and this one's, if
-    without brackets it is a property of another parameter.
+    `reserved` names are those of other parameters, even if they have brackets. `has_bare`: the name
+    without brackets is not a property of another parameter.
     """
-    is_own = text.name not in reserved
 
     def read(query: Query) -> object:
-        nested, bare = nested_in(query, text.name, reserved), text.values(query) if is_own else ()
+        nested, bare = nested_in(query, text.name, reserved), text.values(query) if has_bare else ()
         if not nested:
             return shape([*bare]) if bare else MISSING
         if bare:
