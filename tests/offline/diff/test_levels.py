@@ -282,6 +282,7 @@ CHANGES = [
     ("console.sign_in.scopes", None, ["openid"]),
     ("console.sign_in.keys", [OBJECT_KEY], [OBJECT_KEY[::-1]]),
     ("telemetry.log.format", None, "text"),
+    ("telemetry.tags", None, ["project"]),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
     ("telemetry.otlp_metrics", None, {"endpoint": "http://c.test"}),
@@ -415,6 +416,8 @@ def levels_of(tmp_path_factory):
             if path.startswith(("telemetry.traces.", "telemetry.otlp_metrics.")):
                 collector = changed["telemetry"][path.split(".")[1]]
                 collector.setdefault("endpoint", "http://c.test")
+            if path == "telemetry.tags":
+                changed["tags"] = {"project": "$request.body#/metadata/project"}
             if path.startswith("console.sign_in."):
                 pages = changed["console"]
                 pages["sign_in"] = {**SIGN_IN, **pages["sign_in"]}
