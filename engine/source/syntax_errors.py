@@ -19,6 +19,7 @@ _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 _SAME_COLUMN = "keys of a mapping begin in the same column"
 _IN_BRACKETS = ("while parsing a flow mapping", "while parsing a flow sequence")
 _CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
+_ALIAS = "put quotes around a value that begins with '*', or name it before with '&'"
 _RESERVED = {
     "@": "put quotes around a value that begins with @",
     "`": "put quotes around a value that begins with `",
@@ -99,9 +100,8 @@ def _hint(lines: list[str], line: int, column: int) -> str:
     char = content[column - 1 : column]
     before = content[: column - 1].rstrip()
     if before.endswith("*") or char == "*":
-        name = re.match(r"\*([\w.-]*)", content[column - 1 :] if char == "*" else "*")
-        quoted = f'put quotes around it: "*{name[1] if name else ""}"'
-        return f"{quoted}, or define it before with '&{name[1]}'" if name and name[1] else quoted
+        is_alias = char == "*" and content[column : column + 1].strip() != ""
+        return _ALIAS if is_alias else 'put quotes around it: "*"'
     if content.startswith("---"):
         return "remove the line '---': a file holds one document"
     if char == "-" and before == "":

@@ -14,6 +14,7 @@ OTHER_COLUMN = (
     f"column 1: {ONE_COLUMN}"
 )
 DASH = "a list entry begins with '- ', a dash and a space; the line before does not"
+ALIAS = "put quotes around a value that begins with '*', or name it before with '&'"
 BRACKET = "remove this ']', or open it before"
 
 
@@ -32,10 +33,7 @@ BRACKET = "remove this ']', or open it before"
         ("a: 1\n\tb: 2\n", 2, 1, TABS),
         ('a: "open\n', 1, 4, ""),
         ("a: 'x\nb: 'y'\n", 1, 4, "close it on its own line"),
-        (
-            *("a: *nowhere\n", 1, 4),
-            "put quotes around it: \"*nowhere\", or define it before with '&nowhere'",
-        ),
+        ("a: *nowhere\n", 1, 4, ALIAS),
         ("a: *\n", 1, 5, 'put quotes around it: "*"'),
         ("a: 1\n---\nb: 2\n", 2, 1, "remove the line '---': a file holds one document"),
         ("a: b: c\n", 1, 5, COLON),
