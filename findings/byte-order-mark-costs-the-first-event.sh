@@ -3,11 +3,10 @@
 # httpx-sse 0.4.3 and sseclient-py 1.9.0 (Python): a stream that begins with a byte order mark loses its first event,
 # without an error.
 #
-# One U+FEFF may stand at the beginning of an event stream, and is stripped (HTML Living Standard, 9.2.6: "stream =
-# [ bom ] *event"; the UTF-8 decode algorithm removes it). A .NET server that writes its events with
-# `new StreamWriter(body, Encoding.UTF8)` sends one. To these clients the name of the first field is "\ufeffdata", which
-# they ignore as an unknown field: the answer begins with its second piece. mistralai 3.7.0 has all of it, and so has
-# eventsource-parser 4.1.3 (npm) behind a TextDecoderStream.
+# One U+FEFF may stand at the beginning of an event stream, and is stripped (HTML Living Standard, "Parsing an event
+# stream": the stream's grammar begins with an optional bom, which decoding as UTF-8 removes). To these clients the
+# name of the first field is "\ufeffdata", which they ignore as an unknown field: the answer begins with its second
+# piece. mistralai 3.7.0 has all of it, and so has eventsource-parser 4.1.3 (npm) behind a TextDecoderStream.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

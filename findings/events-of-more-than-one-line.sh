@@ -3,8 +3,8 @@
 # than one line `data: ...`.
 #
 # An event may have its data in several lines, which are joined with LF, comments between its fields, an `id`, and no
-# space behind a colon (HTML Living Standard, 9.2.6; 9.2.7 advises servers to send a comment every 15 seconds). The same
-# chat completion, its JSON in one line or several:
+# space behind a colon (HTML Living Standard, "Interpreting an event stream"; its "Authoring notes" advise servers to
+# send a comment every 15 seconds). The same chat completion, its JSON in one line or several:
 # - ai21 raises StreamingDecodeError for a comment, for an `id`, for `data:{...}` and for data in several lines;
 # - huggingface_hub and dashscope read each line of data as an event: a JSONDecodeError, and an answer of many errors
 #   with the status 400 that no server sent.

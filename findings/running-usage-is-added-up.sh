@@ -2,12 +2,12 @@
 # pydantic-ai 2.68.0, langchain-openai 1.7.4, smolagents 1.26.0 and agno 3.1.10: a stream that counts in each chunk costs
 # the sum of all counts.
 #
-# Servers of Chat Completions may send the usage so far with each chunk, and say so: xAI's and Perplexity's documents of
-# streaming, vLLM's `stream_options: {"continuous_usage_stats": true}`. A count is cumulative, the last one is the whole.
+# Servers of Chat Completions may send the usage so far with each chunk: vLLM and SGLang for `stream_options:
+# {"continuous_usage_stats": true}`, which is on without being asked for in Baseten's schema of these options ("running
+# token usage statistics in each streaming chunk"). A count is cumulative, the last one is the whole.
 # For a stream with 5 tokens in and 3 out, in three chunks, these libraries report 15 and 6; the longer the answer, the
 # more the prompt is multiplied. Budgets end runs too early (`UsageLimits` of pydantic-ai), and costs are far too high.
-# haystack-ai 3.4.1 and openai-agents 0.24.0 take the last one. Pydantic AI has a setting for it,
-# `openai_continuous_usage_stats`, which is off; the others have none.
+# haystack-ai 3.4.1 and openai-agents 0.24.0 take the last one.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -4,8 +4,8 @@
 #
 # JSON allows both characters in a string as they are (RFC 8259, 7), and encoders of Python with `ensure_ascii=False`,
 # Rust and Go write U+0085 so. A line of server-sent events ends with CR, LF or both and nothing else (HTML Living
-# Standard, 9.2.6), and one of JSON lines with LF. These clients read lines with `iter_lines()` of httpx, or
-# `splitlines()` of a str, which end one at U+0085, U+2028 and others.
+# Standard, "Parsing an event stream"), and one of JSON lines with LF. These clients read lines with `iter_lines()` of
+# httpx, or `splitlines()` of a str, which end one at U+0085, U+2028 and others.
 # - huggingface_hub, ollama, reka-api, zhipuai: JSONDecodeError in the middle of the answer.
 # - replicate, whose events are plain text: what comes behind the character in an event is gone, without an error.
 # groq 1.7.0 and mistralai 3.7.0 give the whole text. Text out of PDF files and web pages is full of such characters.
