@@ -120,10 +120,11 @@ def run_groups(
 
 
 class Copies:
-    """Processes of pytest, copies of one that has imported modules."""
+    """Processes of pytest, copies of one that has imported modules, those of this folder first as
+    for `python -m pytest`."""
 
     def __init__(self, imports: Sequence[str]) -> None:
-        self._warm = Warm(imports)
+        self._warm = Warm(imports, Path.cwd())
         self._running: set[WarmProcess] = set()
 
     def run(self, arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[int, str]:

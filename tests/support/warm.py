@@ -94,8 +94,9 @@ class Warm:
     """The process that forks; it ends with the one that made it. A shell that inherits `shells` can
     ask it as well, with `warm_command.py`."""
 
-    def __init__(self, imports: Sequence[str] = ()) -> None:
-        """The process imports what gateways need, or other `imports`."""
+    def __init__(self, imports: Sequence[str] = (), home: Path | None = None) -> None:
+        """The process imports what gateways need, as it is installed, or other `imports`, as they
+        are in `home`."""
         self._sock, sock = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         CONNECTIONS.add(os.fstat(self._sock.fileno()).st_ino)
         self._lock = threading.Lock()
@@ -105,6 +106,9 @@ class Warm:
             descriptors = [sock.fileno(), shells.fileno()]
             program = [sys.executable, "-P", __file__, *map(str, descriptors), *imports]
             environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
+            if home is not None:
+                paths = str(home), os.environ.get("PYTHONPATH", "")
+                environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
             self._process = subprocess.Popen(program, env=environ, cwd="/", pass_fds=descriptors)
             PROCESSES.add(self._process.pid)
 

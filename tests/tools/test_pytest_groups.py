@@ -55,3 +55,12 @@ def test_processes_have_ports_of_their_own(tmp_path):
     groups = groups_of([tmp_path], 1)
     assert not run_groups(OPTIONS, [groups[:1], groups[1:]], [1, 1]).failures
     assert {*(tmp_path / "ports").read_text().split()} <= {"0", "1"}
+
+
+def test_shared_modules_are_those_of_the_folder(tmp_path, monkeypatch):
+    """Not those that are installed."""
+    (tmp_path / "colorsys.py").write_text("ours = True\n")
+    write(tmp_path, a="import colorsys\ndef test_ours(): assert colorsys.ours\n")
+    monkeypatch.chdir(tmp_path)
+    results = run_groups(OPTIONS, [groups_of([tmp_path], 1)], [1], ["pytest", "colorsys"])
+    assert results.counts == {"passed": 1}
