@@ -192,6 +192,7 @@ class Cleaner(Filter):
         if block.count(b"\n") > _MAX_LINES:
             raise EventTooLarge(f"an event of more than {_MAX_LINES} lines")
         name = b""
+        names: list[bytes] = []  # before each line of data
         data: list[bytes] = []
         comments: list[bytes] = []
         unknown: list[bytes] = []
@@ -200,9 +201,11 @@ class Cleaner(Filter):
             value = value.removeprefix(b" ")
             if field == b"data":
                 data.append(value)
+                names.append(name)
             elif field == b"event":
                 name = value
             elif field == b"error" and value.startswith(b"{"):  # llama.cpp
+                names = [b""]
                 data = [value if value.find(b'"error"') >= 0 else b'{"error":%b}' % value]
             elif not field and line:
                 comments.append(line)
@@ -213,7 +216,7 @@ class Cleaner(Filter):
         elif unknown and not data:
             self._unknown_lines = block
         if len(data) > 1 and all(map(_is_whole, data)):  # one line end between two events
-            return b"".join(map(self._event, [b"data: " + line for line in data]))
+            return b"".join(map(self._event, map(_block, names, data)))
         if not any(line.strip() for line in data):
             return b"\n".join(comments) + b"\n\n" if comments and self._rules.comments else b""
         if not self._rules.end_marker and b" ".join(data).strip() == END_MARKER:
@@ -252,6 +255,12 @@ def _is_whole(line: bytes) -> bool:
     """Whether a line of data is all of an event: an object, or the end marker."""
     text = line.strip()
     return text == END_MARKER or (text[:1] == b"{" and json_or_none(text) is not None)
+
+
+def _block(name: bytes, line: bytes) -> bytes:
+    """The lines of an event with one line of data. The end marker has no name."""
+    is_named = name and line.strip() != END_MARKER
+    return b"event: %b\ndata: %b" % (name, line) if is_named else b"data: " + line
 
 
 def _is_foreign(line: bytes) -> bool:

@@ -74,6 +74,12 @@ TABLE = [
     ("unknown field", b"foo: bar\n" + A, A, A),
     ("unknown field alone", b"foo: bar\n\n" + A, A, A),
     ("data of two lines", b"data: {\ndata: }\n\n", b"data: {\ndata: }\n\n", b"data: { }\n\n"),
+    (
+        "one line end between events",
+        b'event: a\ndata: {"a":1}\nevent: b\ndata: {"b":2}\ndata: [DONE]\n\n',
+        b"event: a\n" + A + b"event: b\n" + B + b"data: [DONE]\n\n",
+        A + B,
+    ),
     ("two spaces after data", b"data:  x\n\n", b"data:  x\n\n", b"data:  x\n\n"),
     ("event field is case-sensitive", b"Data: x\n\n" + A, A, A),
     ("utf-8", 'data: {"é":"日本"}\n\n'.encode(), *['data: {"é":"日本"}\n\n'.encode()] * 2),
