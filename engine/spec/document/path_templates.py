@@ -84,7 +84,7 @@ def check(template: str) -> str | None:
         return "a variable has no name"
     if len(set(names)) < len(names):
         return "a variable name is repeated"
-    if "}{" in template.replace("}{mediaTypeExtension}", ""):
+    if "}{" in template.replace("}{mediaTypeExtension}", "}"):
         return "two variables follow each other: put text between them"
     return None
 

@@ -28,6 +28,7 @@ def test_a_template_is_right(template: str) -> None:
         ("/{a}/{a}", "repeated"),
         ("/{a}{b}", "follow each other"),
         ("/{a}{b}{mediaTypeExtension}", "follow each other"),
+        ("/{a}{mediaTypeExtension}{b}", "follow each other"),
         ("/{a}{mediaTypeExtension}", "None"),
     ],
 )
