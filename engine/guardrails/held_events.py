@@ -75,6 +75,7 @@ class HeldEvents:
         self._events: list[_Event] = []
         self._size = 0
         self._characters = 0  # of texts that were not judged yet
+        self._is_unread = False
 
     @property
     def characters(self) -> int:
@@ -84,7 +85,7 @@ class HeldEvents:
     @property
     def is_unread(self) -> bool:
         """Whether an event is held that cannot be judged."""
-        return any(event.is_unread for event in self._events)
+        return self._is_unread
 
     @property
     def is_full(self) -> bool:
@@ -101,6 +102,7 @@ class HeldEvents:
                 continue
             self._events.append(event)
             self._size += len(event.raw)
+            self._is_unread = self._is_unread or event.is_unread
             self._characters += sum(map(len, event.texts.values()))
         return b"".join(textless)
 
@@ -136,6 +138,7 @@ class HeldEvents:
             end = 0
         events, self._events = self._events[:end], self._events[end:]
         self._size = sum(len(event.raw) for event in self._events)
+        self._is_unread = any(event.is_unread for event in self._events)
         self._characters = 0
         return b"".join(event.encoded() for event in events)
 
