@@ -16,7 +16,7 @@ from engine.dialects.interface.usage import OutputMembers
 from engine.exchange.exchange import Exchange, Response
 from engine.guardrails.contract import TextPart
 from engine.guardrails.guard import Guard, Replacements, batches, joined
-from engine.guardrails.settings import RESPONSE
+from engine.guardrails.settings import RESPONSE, unjudged_error
 from engine.guardrails.texts import answer_texts
 from engine.process.child_process import ChildFailed
 from engine.relay.held_body import HeldBody, close_aside, file_pieces, write_all
@@ -69,7 +69,7 @@ class WholeAnswer:
                 self._held.add(piece)
             except OSError as error:
                 self._fail(f"it cannot be held: {error.strerror}")
-                return pieces
+                return chain([piece], pieces)
             if self._held.size > MAX_ANSWER:
                 self._fail(_TOO_LARGE)
                 return pieces
@@ -121,7 +121,11 @@ class WholeAnswer:
         changes = self._guard.ask(self._exchange, RESPONSE, _read_questions(questions))
         if not changes:
             return None
-        has_changed, file = self._held.aside(partial(self._write_changed, changes))
+        try:
+            has_changed, file = self._held.aside(partial(self._write_changed, changes))
+        except (OSError, ChildFailed) as error:
+            self._fail(f"the process for it {error}")
+            raise unjudged_error(RESPONSE) from error  # what is to be replaced never passes
         if not has_changed:
             close_aside(file)
             return None

@@ -41,16 +41,30 @@ class HeldBody:
         return self._file is not None
 
     def add(self, data: bytes) -> None:
-        """Raises OSError, if there is no memory."""
-        self.size += len(data)
+        """Raises OSError, if there is no memory: then it is not held."""
         if self._file is not None:
-            write_all(self._file, data)
-            return
-        self._buffer += data
-        if self._text.is_large_with(data):
-            self._file = os.fdopen(os.memfd_create("modelway-body"), "w+b", buffering=0)
-            write_all(self._file, self._buffer)
-            self._buffer = bytearray()
+            self._write(self._file, data)
+        elif self._text.is_large_with(data):
+            file = os.fdopen(os.memfd_create("modelway-body"), "w+b", buffering=0)
+            try:
+                write_all(file, self._buffer)
+                self._write(file, data)
+            except OSError:
+                file.close()
+                raise
+            self._file, self._buffer = file, bytearray()
+        else:
+            self._buffer += data
+        self.size += len(data)
+
+    def _write(self, file: IO[bytes], data: bytes) -> None:
+        """Write the data behind that of before, or nothing of it."""
+        try:
+            write_all(file, data)
+        except OSError:
+            file.truncate(self.size)
+            file.seek(self.size)
+            raise
 
     def take(self) -> bytes:
         """The bytes as they arrived, which are freed in the file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import resource
 
 import gevent
 import pytest
@@ -82,6 +83,26 @@ def test_a_large_answer_in_an_unknown_coding_is_a_failure():
     with pytest.raises(GatewayError) as raised:
         judged([], gzip.compress(os.urandom(LARGE))[:-9], [*JSON, ("content-encoding", "gzip")])
     assert raised.value.status == 503
+
+
+def test_what_is_to_be_replaced_never_passes(monkeypatch, caplog):
+    monkeypatch.setattr(whole_answer, "rewritten", lambda *arguments: os._exit(1))
+    with pytest.raises(GatewayError) as raised:
+        judged([shout] * 100, completion(LONG), on_failure="pass")
+    assert raised.value.status == 503
+    assert "ended without a result" in caplog.text
+
+
+def test_what_cannot_be_held_passes_as_it_is():
+    text = completion(LONG)
+    pieces = [text[: LARGE // 2], text[LARGE // 2 : LARGE + 100], text[LARGE + 100 :]]
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGE, hard))
+    try:
+        response, *_ = judged([], pieces, on_failure="pass")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert body_of(response) == text
 
 
 def test_the_strings_of_an_answer_are_written_to_their_places():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import resource
 from typing import IO
 
 import pytest
@@ -42,6 +43,19 @@ def test_a_large_one_passes_in_pieces_and_is_not_kept() -> None:
     pieces = [*body.pieces()]
     assert (b"".join(pieces), max(map(len, pieces))) == (data, PIECE)
     assert not body.is_large
+
+
+@pytest.mark.parametrize("first", [LARGE // 2, LARGE + 1], ids=["in memory", "in a file"])
+def test_what_does_not_fit_is_not_held_by_half(first: int) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    body = held(b"a" * first)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGE + 10, hard))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            body.add(b"b" * LARGE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (body.size, b"".join(body.pieces())) == (first, b"a" * first)
 
 
 def test_another_process_takes_it_and_writes_a_file() -> None:
