@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from engine.process.child_process import ChildFailed
 from engine.relay.filter import UNDECODABLE, Filter, Unreadable
@@ -19,6 +20,21 @@ UNCHANGEABLE = "the gateway could not translate or edit the upstream's answer"
 def has_whole_body(method: str, status: int) -> bool:
     """Whether a response has a body, and all of it: it is a success that is not partial."""
     return method != "HEAD" and 200 <= status < 300 and status not in (204, 206)
+
+
+class Correction(NamedTuple):
+    """Bytes that replace as many others of a changed body, at an offset."""
+
+    offset: int
+    data: bytes
+
+
+def corrected(body: bytes, correction: Correction | None) -> bytes:
+    """A changed body with its correction, if any."""
+    if correction is None:
+        return body
+    offset, data = correction
+    return body[:offset] + data + body[offset + len(data) :]
 
 
 class WholeBody(Filter):
@@ -52,12 +68,12 @@ class WholeBody(Filter):
         if not self._held.is_large:
             data = self._changed()
             if self.failure is None:
-                self.settle(self.outcome())
+                data = corrected(data, self.settle(self.outcome()))
             return data
         try:
             (self.failure, outcome), self._file = self._held.aside(self._write_changed)
-            if self.failure is None:
-                self.settle(outcome)
+            if self.failure is None and (correction := self.settle(outcome)) is not None:
+                os.pwrite(self._file.fileno(), correction.data, correction.offset)
         except (OSError, ChildFailed) as error:
             self._fail(error)
         self._held.close()
@@ -107,5 +123,5 @@ class WholeBody(Filter):
     def outcome(self) -> Any:
         """What `change` has found, for `settle`; it can be pickled."""
 
-    def settle(self, outcome: Any) -> None:
-        """In this process: do what follows from it."""
+    def settle(self, outcome: Any) -> Correction | None:
+        """In this process: do what follows from it. Returns what has to be corrected then."""

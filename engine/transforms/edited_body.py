@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.push_stream import PushStream
 from engine.relay.response_headers import STALE_HEADERS
+from engine.relay.whole_body import corrected
 from engine.transforms.response_edits import (
     BodyEditor,
     EditedJson,
@@ -45,8 +46,7 @@ def _edited_body(body: bytes, encoding: str, kind: str, editor: BodyEditor) -> b
         raise _undecodable(encoding)
     if is_json(kind):
         data = editor.json(text)
-        editor.settle(editor.outcome())
-        return data
+        return corrected(data, editor.settle(editor.outcome()))
     events = EventEditor(editor)
     return events.feed(text) + events.finish()
 

@@ -11,7 +11,7 @@ import orjson
 
 from engine.exchange.interfaces import Headers
 from engine.relay.filter import Filter
-from engine.relay.whole_body import WholeBody, has_whole_body
+from engine.relay.whole_body import Correction, WholeBody, has_whole_body
 from engine.transforms.places import TooDeep
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
@@ -41,8 +41,8 @@ class BodyEditor(Protocol):
     def outcome(self) -> Any:
         """What the edits of a body have found, for `settle`: they may run in another process."""
 
-    def settle(self, outcome: Any, /) -> None:
-        """In the worker: do what follows from it."""
+    def settle(self, outcome: Any, /) -> Correction | None:
+        """In the worker: do what follows from it. Returns what has to be corrected then."""
 
 
 class ResponseEditor:
@@ -122,8 +122,8 @@ class EditedJson(WholeBody):
     def outcome(self) -> Any:
         return self._editor.outcome()
 
-    def settle(self, outcome: Any) -> None:
-        self._editor.settle(outcome)
+    def settle(self, outcome: Any) -> Correction | None:
+        return self._editor.settle(outcome)
 
 
 class EventEditor(Filter):

@@ -14,11 +14,12 @@ from engine.objects.response_ids import ResponseSealer
 from engine.objects.sealed_ids import RECORDS
 from engine.objects.stored_responses import ResponseEntry, StoredResponses
 from engine.relay.held_body import LARGE
+from engine.relay.whole_body import Correction
 from engine.transforms.edited_body import edit_response
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.object_forward import ObjectForward
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import Ambiguous, JsonPath
+from engine.values.json_edit import Ambiguous, JsonPath, member_span
 from engine.values.media_types import is_json
 
 _FINAL = ("completed", "incomplete")
@@ -66,7 +67,9 @@ class _StoredResponseEditor:
         self._request_id = request_id
         self._is_only_here = sealer.holder.upstream == RECORDS
         self._is_whole = False
-        self._entry: ResponseEntry | None = None  # of a large response, kept by `settle`
+        # Of a large response, kept by `settle`: where it says that it is stored, in five bytes.
+        self._entry: ResponseEntry | None = None
+        self._offset: int | None = None
 
     def headers(self, headers: Headers) -> Headers:
         return self._sealer.headers(headers)
@@ -90,15 +93,16 @@ class _StoredResponseEditor:
 
     def outcome(self) -> Any:
         entry, self._entry = self._entry, None
-        return self._sealer.outcome(), entry
+        return self._sealer.outcome(), entry, self._offset
 
-    def settle(self, outcome: Any) -> None:
-        """Keep a large response. It says that it is kept: to write it again would take as long as
-        the first time."""
-        sealed, entry = outcome
+    def settle(self, outcome: Any) -> Correction | None:
+        """Keep a large response. It says that it is kept, which is corrected if it is not: to
+        write it again would take as long as the first time."""
+        sealed, entry, offset = outcome
         self._sealer.settle(sealed)
-        if entry is not None:
-            self._responses.keep(entry, self._request_id)
+        if entry is None or self._responses.keep(entry, self._request_id) or offset is None:
+            return None
+        return Correction(offset, b"false")
 
     def _change(self, document: JsonDocument, *, is_large: bool) -> None:
         """Let a response say what it continues and whether it is stored. Raises Ambiguous."""
@@ -116,8 +120,11 @@ class _StoredResponseEditor:
             if not is_last:
                 return
             is_kept = self._keep(response, self._turn.items, is_large=is_large)
-            if not is_kept and self._is_only_here:
+            if self._is_only_here and not is_kept:
                 _set(document, (*path, "store"), value=False)
+            elif self._is_only_here and is_large:
+                document.replace((*path, "store"), b"true ")
+                self._offset = member_span(document.text, (*path, "store"))[1]
 
     def _keep(self, response: dict[str, Any], items: bytes, *, is_large: bool) -> bool:
         """Keep a response that is complete; returns whether it is, or for a large one, whether it

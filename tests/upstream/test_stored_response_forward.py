@@ -20,6 +20,7 @@ from tests.support.response_rows import ResponseRows
 SEALER = Sealer(["a key for tests " * 4], ["alpha", RECORDS])
 FACTS = {"creates": {"response": ["body#/id", "event#/response/id"]}, "turns": "create"}
 RESPONSE = b'{"id":"resp_1","status":"completed","store":false,"output":[],"big":1.0e5}'
+LARGE_RESPONSE = RESPONSE.replace(b'"output":[]', b'"output":["%b"]' % (b"x" * LARGE))
 
 
 class Answer:
@@ -79,17 +80,22 @@ def test_a_response_that_is_not_complete_is_not_kept(status):
 
 def test_a_large_response_is_kept_by_the_worker_though_another_process_has_written_it():
     answer = Answer(Turn(b"1", "resp_0"))
-    body = RESPONSE.replace(b'"output":[]', b'"output":["%b"]' % (b"x" * LARGE))
-    value = orjson.loads(answer.get(iter([body])))
+    value = orjson.loads(answer.get(iter([LARGE_RESPONSE])))
     assert (value["store"], value["previous_response_id"]) == (True, "resp_0")
     (stored,) = answer.rows.rows
-    assert answer.get(iter([body.replace(b"completed", b"failed")])).find(b'"store":false') > 0
+    assert (
+        answer.get(iter([LARGE_RESPONSE.replace(b"completed", b"failed")])).find(b'"store":false')
+        > 0
+    )
     assert [*answer.rows.rows] == [stored]
 
 
-def test_a_response_that_cannot_be_kept_says_so():
+@pytest.mark.parametrize(
+    "body", [RESPONSE, LARGE_RESPONSE, iter([LARGE_RESPONSE])], ids=["small", "large", "aside"]
+)
+def test_a_response_that_cannot_be_kept_says_so(body):
     answer = Answer(Turn(b"1"), error=DatabaseAway("down"))
-    assert orjson.loads(answer.get(RESPONSE))["store"] is False
+    assert orjson.loads(answer.get(body))["store"] is False
 
 
 def test_what_a_vendor_says_of_its_own_stays_and_is_kept_as_well():
