@@ -17,7 +17,7 @@ from pathlib import Path
 
 import gevent
 
-from engine.cli import main
+from engine import cli
 from engine.server.worker import Worker
 
 _LONGEST = struct.Struct("=QQ")
@@ -61,7 +61,7 @@ def run(path: Path) -> None:
         serve(worker)
 
     setattr(Worker, "run", watched)  # noqa: B010 - for the type checker
-    main()
+    cli.main()
 
 
 if __name__ == "__main__":

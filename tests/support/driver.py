@@ -23,6 +23,8 @@ _KEYS = {
 }
 _ERROR_EVENTS = ("Log.entryAdded", "Runtime.exceptionThrown", "Page.javascriptDialogOpening")
 _STEP = 0.02
+_LEFT = "Inspected target navigated or closed"
+"""What DevTools say of a command to a page that the browser has left."""
 
 
 class Driver:
@@ -52,13 +54,23 @@ class Driver:
         return reply["result"].get("value")
 
     def until(self, expression: str) -> Any:
-        """Wait until an expression is true; AssertionError with the page's text if it never is."""
+        """Wait until an expression is true; AssertionError with the page's text if it never is. A
+        page that is left meanwhile has no value."""
         end = Deadline()
-        while not (value := self.run(expression)):
+        while not (value := self._run_here(expression)):
             text = self.run("document.body.innerText.slice(-1500)") if end.passed() else ""
             assert not end.passed(), f"never: {expression}\n{self.errors}\n{text}"
             time.sleep(_STEP)
         return value
+
+    def _run_here(self, expression: str) -> Any:
+        """The value of an expression; None if the browser leaves the page before it is known."""
+        try:
+            return self.run(expression)
+        except AssertionError as error:
+            if _LEFT in str(error):
+                return None
+            raise
 
     def open(
         self, url: str, *, theme: str = "light", width: int = 1280, script: bool = True
