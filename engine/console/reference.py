@@ -217,4 +217,5 @@ def _version(paths: dict[str, Json]) -> str:
 
 
 def _texts(tags: object) -> list[str]:
-    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else ["all"]
+    texts = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    return texts or ["all"]

@@ -48,8 +48,9 @@ class KeptUploads(Struct, frozen=True):
         return self.form.read_piece(lambda name: exchange.header(environ_key(name)) or "")
 
     def upload(self, exchange: Exchange) -> str:
-        """The address of the upload, sealed."""
-        return Query.parse(exchange.query).get(self.place.steps[0]) or ""
+        """The address of the upload, sealed; "" for several: the vendor may take another one."""
+        query, name = Query.parse(exchange.query), self.place.steps[0]
+        return (query.get(name) or "") if len(query.values(name)) == 1 else ""
 
 
 def keep_upload(kept: KeptUploads) -> Stage:

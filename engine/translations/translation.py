@@ -209,7 +209,7 @@ class _Changes:
         self._names = request.tool_names
         self._restored = 0
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
-        self._first_call = FirstCall() if request.first_call else None
+        self._first_call = FirstCall() if _wants_first_call(exchange) else None
 
     def undo(self, sequence: Iterable[events.Event]) -> Iterator[events.Event]:
         """The events with the changes reverted. Raises BrokenAnswer if one is against the law."""
@@ -226,12 +226,18 @@ class _Changes:
             yield event
 
 
+def _wants_first_call(exchange: TranslatedExchange) -> bool:
+    """Whether calls behind the first one are left out: also where the target was told to make one,
+    which some servers do not heed, if the caller's form has no place for another."""
+    return exchange.target_request.first_call or exchange.request.one_call
+
+
 def _output(
     exchange: TranslatedExchange, usage: events.UsageSource
 ) -> _StreamOutput | _WholeOutput:
     request, target_request = exchange.request, exchange.target_request
     renames = target_request.tool_names or target_request.answer_tool
-    changes = _Changes(exchange) if renames or target_request.first_call else None
+    changes = _Changes(exchange) if renames or _wants_first_call(exchange) else None
     if request.stream:
         caller = exchange.translation.source
         state = AnswerState(usage, any_arguments=caller.text_arguments != "none")

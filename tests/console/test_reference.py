@@ -73,8 +73,8 @@ def test_security_names_where_the_gateway_accepts_tokens(shipped):
     assert set(names) == set(schemes)
 
 
-def shop(folder):
-    (folder / "shop.yaml").write_text(DOCUMENT)
+def shop(folder, document=DOCUMENT):
+    (folder / "shop.yaml").write_text(document)
     result = make_plan(folder / "gateway.yaml", {}, CONFIG)
     assert result.plan is not None, result.problems
     return merged(result.plan, "http://h")
@@ -99,6 +99,11 @@ def test_tags_have_the_prefix_of_their_document(tmp_path):
     document = shop(tmp_path)
     assert document["paths"]["/a/items/{id}"]["get"]["tags"] == ["shop: Items"]
     assert document["tags"] == [{"name": "shop: Items", "description": "All of them"}]
+
+
+def test_an_operation_with_an_empty_list_of_tags_has_one(tmp_path):
+    document = shop(tmp_path, DOCUMENT.replace("tags: [Items]", "tags: []"))
+    assert document["paths"]["/a/items/{id}"]["get"]["tags"] == ["shop: all"]
 
 
 def ask(handler, host):

@@ -60,6 +60,7 @@ def test_a_file_that_may_be_a_batch_is_kept_from_its_first_piece_to_its_last():
         {"body": b""},
         {"command": "query"},
         {"command": "cancel"},
+        {"command": "query, upload"},
         {"offset": "4"},
         {"offset": ""},
         {"offset": "-1"},
@@ -73,7 +74,7 @@ def test_other_uploads_are_not_kept(fields):
     assert store.rows == {}
 
 
-@each("upload", ["", "mwforged", "vendor", UPLOAD[:-1]])
+@each("upload", ["", "mwforged", "vendor", UPLOAD[:-1], f"{UPLOAD}&upload_id={UPLOAD}"])
 def test_nothing_is_kept_for_who_has_no_address(upload):
     store = ResponseRows()
     with pytest.raises(GatewayError) as raised:

@@ -428,6 +428,46 @@ def test_a_caller_of_functions_is_answered_with_the_first_call(stream: bool) -> 
     assert choice["finish_reason"] == "function_call"
 
 
+CLAUDE = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "model": "m",
+    "stop_reason": "tool_use",
+}
+USES = [{"type": "tool_use", "id": f"t{n}", "name": "P", "input": {"a": n}} for n in (1, 2)]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_second_call_of_a_target_that_was_told_to_make_one_is_left_out(stream: bool) -> None:
+    translated = exchange("chat_completions", "messages", {"messages": [ASKED], **FUNCTIONS})
+    translated.request.stream = stream
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    body = json.dumps({**CLAUDE, "content": USES, "usage": usage}).encode()
+    [choice] = as_sdk("chat_completions", translated.answer(body), stream=stream)[0]["choices"]
+    assert choice["message"]["function_call"] == {"name": "P", "arguments": '{"a": 1}'}
+
+
+def test_a_call_without_a_name_is_refused_at_its_place() -> None:
+    turn = {"role": "assistant", "content": None, "function_call": {"arguments": "{}"}}
+    with pytest.raises(GatewayError) as excinfo:
+        exchange("chat_completions", "messages", {"messages": [ASKED, turn]})
+    assert excinfo.value.param == "messages[1].function_call.name"
+
+
+def test_what_else_a_choice_of_tools_says_is_noted() -> None:
+    choice = {"type": "auto", "disable_parallel_tool_use": True}
+    body = json.dumps({"messages": [ASKED], "tool_choice": choice}).encode()
+    request = language("chat_completions").read_request(body, RequestLine())
+    assert request.unread == ["tool_choice.disable_parallel_tool_use"]
+
+
+def test_a_seed_of_mistral_is_refused_by_its_name() -> None:
+    with pytest.raises(GatewayError) as excinfo:
+        exchange("chat_completions", "messages", {"messages": [ASKED], "random_seed": 5})
+    assert excinfo.value.param == "random_seed"
+
+
 def test_a_conversation_that_may_be_truncated_is_sent_whole() -> None:
     translated = exchange("responses", "messages", {"input": "Hi", "truncation": "auto"})
     assert translated.dropped == ["truncation"]

@@ -17,6 +17,8 @@ from engine.values.trees import Json
 _LIFETIME = 47 * 3_600.0
 """Files are deleted after 48 hours."""
 _COMMAND, _OFFSET = "x-goog-upload-command", "x-goog-upload-offset"
+_WITH_BYTES = {"upload"}, {"upload", "finalize"}
+"""The commands of a piece. What others do with bytes is not known, so these are not kept."""
 _DIGITS = 15
 
 
@@ -42,7 +44,7 @@ def _upload(facts: FileFacts) -> FileUpload:
 def _read_piece(header: Callable[[str], str]) -> Piece | None:
     words = {word.strip().lower() for word in header(_COMMAND).split(",")}
     offset = header(_OFFSET)
-    if "upload" not in words or not offset.isdecimal() or len(offset) > _DIGITS:
+    if words not in _WITH_BYTES or not offset.isdecimal() or len(offset) > _DIGITS:
         return None
     return Piece(int(offset), "finalize" in words)
 

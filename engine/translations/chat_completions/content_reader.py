@@ -75,10 +75,15 @@ def read_assistant_blocks(
         blocks = [*_read_extra(message, place, unread), *blocks]
     if message.refusal:
         blocks.append(neutral.Refusal(text=message.refusal, place=f"{place}.refusal"))
-    if message.function_call is not None:
-        call = shapes.CallObject(function=message.function_call)
-        call.id = call_id(f"call_{call.function.name}")
-        blocks.append(_read_call(call, f"{place}.function_call"))
+    if (function := message.function_call) is not None:
+        where = f"{place}.function_call"
+        name = openai_content.required(function.name, f"{where}.name")
+        arguments = function.arguments or ""
+        blocks.append(
+            neutral.ToolCall(
+                id=call_id(f"call_{name}"), name=name, arguments=arguments, place=where
+            )
+        )
     if message.tool_calls:
         blocks += _read_calls(message.tool_calls, f"{place}.tool_calls", unread)
     return blocks

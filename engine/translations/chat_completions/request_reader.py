@@ -189,7 +189,8 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
         request.places["max_tokens"] = "max_completion_tokens"
     for name in NUMBERS:
         setattr(request, name, present(getattr(members, name)))
-    request.seed = request.seed or present(members.random_seed)  # Mistral
+    if request.seed is None and present(members.random_seed) is not None:  # Mistral
+        request.seed, request.places["seed"] = members.random_seed, "random_seed"
     request.candidates = members.n
     request.logprobs = members.logprobs or False
     request.top_logprobs = members.top_logprobs

@@ -63,7 +63,7 @@ def read_tool_choice(
             raise WrongType(place, "none, auto, required or an object")
         request.tool_choice = ToolChoice(mode)
         return
-    request.tool_choice = _read_choice(Members(raw, place), nested=nested)
+    request.tool_choice = _read_choice(Members(raw, place, request.unread), nested=nested)
     if request.tool_choice is None:
         request.unread.append(place)
 
@@ -72,6 +72,8 @@ def _read_choice(choice: Members, *, nested: bool) -> ToolChoice | None:
     """The choice of one tool, or among some; None if one of them is no function."""
     kind = choice.peek("type").decode().strip('"')
     if kind in _READ:  # as Anthropic's callers say it
+        choice.raw("type")
+        choice.rest()
         return ToolChoice(_READ[kind])
     if kind != "allowed_tools":
         name = _name_of(choice, nested=nested)
