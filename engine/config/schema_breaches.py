@@ -156,7 +156,8 @@ def _note(
     elif error.validator != "type" or "enum" not in error.schema:  # the enum has an error as well
         code = "MW103" if error.validator in ("type", "anyOf") else "MW104"
         message = _sentence(error, path)
-        hint = _hint(error, path, source) if path else _OF_A_CONFIG
+        is_config = not path and "version" in error.schema.get("properties", {})
+        hint = _OF_A_CONFIG if is_config else _hint(error, path, source)
         findings.error(source, path, code, message, hint)
 
 

@@ -18,9 +18,11 @@ NEVER_SENT = frozenset(
     | {"x-api-key", "api-key", "x-goog-api-key", "forwarded", "x-forwarded-for", "x-real-ip"}
     | {"sec-websocket-key", "sec-websocket-version", "sec-websocket-accept"}
     | {"sec-websocket-protocol", "sec-websocket-extensions"}
+    | {"x_api_key", "x_goog_api_key", "proxy_authorization", "x_forwarded_for", "x_real_ip"}
 )
 """Request headers that no configuration can forward: they carry the caller's token or address, or
-belong to one hop (RFC 9110 section 7.6.1)."""
+belong to one hop (RFC 9110 section 7.6.1). Servers behind WSGI and CGI read an underscore as a
+dash; `api_key` is a header of its own in many documents."""
 
 _CACHED = 1000
 _VALUE = itemgetter(1)

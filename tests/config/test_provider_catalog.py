@@ -75,6 +75,15 @@ def test_a_catalog_is_checked_where_it_is_written(tmp_path, catalog, line, code)
     assert config.catalog.read("groq").models == SHIPPED.read("groq").models
 
 
+def test_a_catalog_is_not_taken_for_a_config(tmp_path):
+    (tmp_path / "catalog.yaml").write_text("- groq\n")
+    findings = Findings()
+    load(CONFIG, "gateway.yaml", tmp_path, {}, findings)
+    (problem,) = findings.problems
+    assert (problem.file, problem.code) == ("catalog.yaml", "MW103")
+    assert "version" not in problem.hint
+
+
 def test_a_catalog_that_is_not_there_is_an_error(tmp_path):
     findings = Findings()
     load(CONFIG, "gateway.yaml", tmp_path, {}, findings)
