@@ -204,7 +204,7 @@ class Cleaner(Filter):
                 names.append(name)
             elif field == b"event":
                 name = value
-            elif field == b"error" and value.startswith(b"{"):  # llama.cpp
+            elif field == b"error" and _is_whole(value):  # llama.cpp
                 names = [b""]
                 data = [value if value.find(b'"error"') >= 0 else b'{"error":%b}' % value]
             elif not field and line:

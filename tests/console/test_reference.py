@@ -1,9 +1,17 @@
 """The merged document: its operations, security, parameters and tags, and how it is served."""
 
+import json
+import shutil
+import subprocess
+
+import pytest
+
 from engine.console import reference
+from engine.console.pages import FILES
 from engine.console.reference import merged
 from engine.plan.make_plan import make_plan
 from tests.console.conftest import openapi_errors, planned
+from tests.support.agents import environment, missing_node
 from tests.support.exchanges import new_exchange
 
 CONFIG = """
@@ -242,3 +250,28 @@ def test_a_document_of_swagger_2_is_merged_as_openapi_3(tmp_path):
     operation = document["paths"]["/a/items/{id}"]["post"]
     assert "consumes" not in operation
     assert [parameter["name"] for parameter in operation["parameters"]] == ["id", "q", "size"]
+
+
+SHOWN = """
+import { pluginFor } from "./plugin.js";
+const React = { createElement: (type, { request }) => request };
+const headers = { map: (change) => ({ authorization: change(process.argv[2]) }) };
+const update = (changes) => ({ ...changes, update: (name, change) =>
+  update({ ...changes, [name]: change(changes[name]) }) });
+const { curl } = pluginFor(() => "mw-secret")({ React }).wrapComponents;
+const request = update({ url: "/?key=mw-secret", headers });
+const shown = curl("curl")({ request });
+console.log(JSON.stringify([shown.url, shown.headers.authorization]));
+"""
+
+
+@pytest.mark.skipif(bool(missing_node()), reason=missing_node())
+@pytest.mark.parametrize("scheme", ["Bearer mw-secret", "Basic dG9rZW46bXctc2VjcmV0"])
+def test_no_command_of_the_page_shows_the_token(tmp_path, scheme):
+    for name in ("plugin.js", "resolve.js"):
+        shutil.copy(FILES / "docs" / name, tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "shown.js").write_text(SHOWN)
+    command, environ = ["node", "shown.js", scheme], environment(tmp_path)
+    output = subprocess.check_output(command, cwd=tmp_path, env=environ)
+    assert json.loads(output) == ["/?key=YOUR_TOKEN", f"{scheme.split()[0]} YOUR_TOKEN"]

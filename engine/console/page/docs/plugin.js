@@ -65,7 +65,8 @@ export const pluginFor =
 			return h(React.Fragment, null, samples && h(Snippets, { samples, name }), h(Original, props));
 		};
 		const withoutToken = (Original) => (props) => {
-			const hide = (text) => text.replaceAll(secret() || "\0", "YOUR_TOKEN");
+			const hide = (text) =>
+				text.replaceAll(secret() || "\0", "YOUR_TOKEN").replace(/^Basic .*/, "Basic YOUR_TOKEN");
 			const request = props.request
 				.update("url", hide)
 				.update("headers", (headers) => headers?.map((value) => hide(String(value))));
