@@ -21,7 +21,7 @@ from engine.guardrails.texts import answer_texts
 from engine.process.loop_turn import await_turn
 from engine.values.events import LONG_EVENT, split_events
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import JsonPath
+from engine.values.json_edit import JsonPath, apply_edits, edits
 from engine.values.json_pointer import pointer
 
 MAX_HELD = 4_000_000
@@ -35,28 +35,27 @@ _Channel = tuple[object, ...]
 
 @dataclass(slots=True)
 class _Event:
-    """An event: its bytes, its JSON, None for none, and its texts by their paths. `is_unread`: it
-    has data that is no JSON; `is_new`: one of its texts was replaced."""
+    """An event: its bytes, its JSON, None for none, and its texts by their paths, of which those of
+    `changes` were replaced. `is_unread`: it has data that is no JSON."""
 
     raw: bytes
     document: JsonDocument | None = None
     is_unread: bool = False
-    is_new: bool = False
     texts: dict[JsonPath, str] = field(default_factory=dict)
+    changes: dict[JsonPath, bytes | None] = field(default_factory=dict)
 
     def set(self, path: JsonPath, text: str) -> None:
         """Replace a text."""
-        assert self.document is not None
-        self.document.replace(path, orjson.dumps(text))
         self.texts[path] = text
-        self.is_new = True
+        self.changes[path] = orjson.dumps(text)
 
     def encoded(self) -> bytes:
         """The event as it is sent."""
-        if self.document is None or not self.is_new:
+        if self.document is None or not self.changes:
             return self.raw
         lines = list(_DATA.finditer(self.raw))
-        return self.raw[: lines[0].start(1)] + self.document.text + self.raw[lines[-1].end() :]
+        text = apply_edits(self.document.text, edits(self.document.text, self.changes))
+        return self.raw[: lines[0].start(1)] + text + self.raw[lines[-1].end() :]
 
 
 @dataclass(slots=True)

@@ -13,7 +13,14 @@ from engine.guardrails.settings import REQUEST
 from engine.guardrails.texts import request_texts
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import Ambiguous, Edit, JsonPath, edits, refuse_repeated_names
+from engine.values.json_edit import (
+    Ambiguous,
+    Edit,
+    JsonPath,
+    apply_edits,
+    edits,
+    refuse_repeated_names,
+)
 from engine.values.json_pointer import pointer
 from engine.values.media_types import is_json
 
@@ -53,10 +60,11 @@ def _replace(guard: Guard, exchange: Exchange, texts: Mapping[JsonPath, str]) ->
         return
     text = bytes(exchange.body.buffer)
     new = {path: orjson.dumps(value) for path, value in texts.items()}
-    document = JsonDocument(text, exchange.content.value)
-    _shift_names(exchange, edits(text, new))
-    for path, value in new.items():
-        document.replace(path, value)
+    changes = edits(text, new)
+    document = JsonDocument(apply_edits(text, changes), exchange.content.value)
+    for path, value in texts.items():
+        document.set_value(path, value)
+    _shift_names(exchange, changes)
     exchange.body = Body(document.text)
     exchange.content = exchange.content._replace(value=document.value)
 

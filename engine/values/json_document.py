@@ -50,7 +50,14 @@ class JsonDocument:
         at = _only(self.text, path)
         changes = edits(self.text, {path: new}) if at is None else [(at[1], at[2], new)]
         self.text = apply_edits(self.text, changes)
-        self.holder(path)[path[-1]] = orjson.loads(new)
+        self.set_value(path, orjson.loads(new))
+
+    def set_value(self, path: JsonPath, value: Any) -> None:
+        """Replace the value at `path` of which the text is written."""
+        if path:
+            self.holder(path)[path[-1]] = value
+        else:
+            self.value = value
 
     def remove(self, paths: Collection[JsonPath]) -> None:
         """Remove the members and items at these paths. No path may lie below another."""
@@ -110,7 +117,7 @@ class JsonDocument:
 
 def _only(text: bytes, path: JsonPath) -> tuple[int, int, int] | None:
     """The span of a member by text search; None if its name occurs more than once."""
-    name = path[-1]
+    name = path[-1] if path else None
     return only_member(text, name) if isinstance(name, str) else None
 
 

@@ -135,8 +135,11 @@ def edits(text: Buffer, changes: Mapping[JsonPath, bytes | None]) -> list[Edit]:
     or remove the member or item, with its comma, for None.
 
     The edits are sorted and do not overlap. No path may lie below another; every member of a
-    repeated key is changed.
+    repeated key is changed. The empty path is the whole value, which cannot be removed.
     """
+    if (whole := changes.get(())) is not None:
+        start = _after_space(text, 0)
+        return [(start, _end(text, start), whole)]
     tree: dict[str | int, Any] = {}
     for path, new in changes.items():
         at = tree

@@ -46,6 +46,13 @@ def test_what_comes_before_the_first_text_is_not_held():
     assert events.characters == 2
 
 
+def test_an_event_that_is_a_text_is_replaced():
+    events, _ = held(None, event("Ada"))
+    assert events.texts() == {"/0": "Ada"}
+    events.replace({"/0": "new"}, 0)
+    assert events.release(0) == event("new")
+
+
 def test_events_that_continue_each_other_have_one_text():
     events, _ = held(OPENAI, delta("I am ", 1), delta("You"), delta("Ada", 1), b"data: [DONE]\n\n")
     assert events.texts() == {

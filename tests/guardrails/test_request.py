@@ -6,10 +6,13 @@ import pytest
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING
+from engine.guardrails import request
 from engine.guardrails.guard import Guard
 from engine.guardrails.request import judge_request
 from engine.guardrails.settings import GuardSettings
+from engine.values import json_document
 from engine.values.errors import GatewayError
+from engine.values.json_edit import edits
 from tests.support.exchanges import new_exchange
 from tests.support.guard_calls import PlayedGuards
 
@@ -59,6 +62,30 @@ def test_a_body_that_was_not_read_is_refused_unless_the_guard_only_reports():
         judge_request(guard({"action": "pass"}), exchange)
     assert (excinfo.value.status, excinfo.value.code) == (400, "unreadable_body")
     judge_request(guard({"action": "pass"}, mode="report"), exchange)
+
+
+def test_a_body_that_is_a_text_is_replaced():
+    exchange = exchange_of(b' "Ada" ')
+    judge_request(guard({"action": "redact", "texts": [{"pointer": "", "text": "new"}]}), exchange)
+    assert (bytes(exchange.body.buffer), exchange.content.value) == (b' "new" ', "new")
+
+
+def test_the_body_is_written_once_for_all_texts(monkeypatch):
+    count = 0
+
+    def counting(*arguments):
+        nonlocal count
+        count += 1
+        return edits(*arguments)
+
+    monkeypatch.setattr(request, "edits", counting)
+    monkeypatch.setattr(json_document, "edits", counting)
+    exchange = exchange_of(json.dumps({"messages": [{"content": "a"}] * 50}).encode())
+    texts = [{"pointer": f"/messages/{i}/content", "text": "b"} for i in range(50)]
+    judge_request(guard({"action": "redact", "texts": texts}), exchange)
+    assert exchange.content.value == json.loads(bytes(exchange.body.buffer))
+    assert exchange.content.value["messages"] == [{"content": "b"}] * 50
+    assert count == 1
 
 
 def test_a_name_that_is_given_twice_is_refused_since_it_could_be_read_in_two_ways():

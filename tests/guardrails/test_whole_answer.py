@@ -113,3 +113,4 @@ def test_the_strings_of_an_answer_are_written_to_their_places():
     assert new == b'{"a": [{"content": "x"}, 1.50], "content": "Y", "arguments": {"b": "Z"}}'
     assert (answer_strings(b"plain", OUTPUT), answer_strings(b"", OUTPUT)) == ({"": "plain"}, {})
     assert rewritten(b"plain", OUTPUT, {"": "new"}) == b"new"
+    assert rewritten(b' "text"\n', None, {"": "new"}) == b' "new"\n'
