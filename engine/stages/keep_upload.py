@@ -32,7 +32,7 @@ class KeptUploads(Struct, frozen=True):
 
     def keeps(self, exchange: Exchange, head: bytes, size: int) -> bool:
         """Whether the body of a request, of `size` bytes that begin with a `head`, is kept. Raises
-        GatewayError 404 for an upload that there is not, and 503."""
+        GatewayError 404 for an upload that there is not."""
         piece, upload = self.piece(exchange), self.upload(exchange)
         internal = exchange.connection.internal
         if piece is None or (internal is not None and internal.is_copy):

@@ -12,6 +12,7 @@ from engine.objects.id_opener import IdOpener
 from engine.objects.places import REQUEST, read_place
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.stages.keep_upload import KeptUploads, keep_upload
+from engine.stores.database.failures import DatabaseAway
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.each import each
@@ -86,6 +87,16 @@ def test_nothing_is_kept_for_who_has_no_address(upload):
 def test_an_address_that_is_not_sealed_passes_where_the_config_says_so():
     store = ResponseRows()
     assert not kept(store, passes=True).keeps(piece(upload="vendor"), LINE, len(LINE))
+
+
+def test_pieces_of_any_file_pass_while_the_records_are_away():
+    """What lacks a piece is no batch; that of a video needs no database."""
+    store = ResponseRows()
+    store.error = DatabaseAway("gone")
+    assert send(store, piece(b"of a video", offset="8388608")) is None
+    with pytest.raises(GatewayError) as raised:
+        send(store, piece())
+    assert raised.value.status == 503
 
 
 def broken(exchange):
