@@ -6,6 +6,7 @@ stream, which may be flat there, is nested and gets a `status`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import orjson
@@ -20,6 +21,7 @@ _LAST = (b"event: response.completed", b"event: response.incomplete", b"event: r
 _ITEM = b"event: response.output_item.done"
 _TYPED = b"event: response."
 _DATA = b"\ndata: "
+_TYPE = re.compile(rb'"type"\s*+:\s*+"response\.')
 _LAST_TYPES = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 OnEnd = Callable[[Json], None]
@@ -62,6 +64,7 @@ class EventMessages:
             start > 0
             and event.startswith(_TYPED)
             and event.find(b"\n", start + 1) == (len(event) - 2)
+            and _TYPE.search(event, start) is not None
         )
         if not is_plain:
             return self._of_other(event)
@@ -72,8 +75,8 @@ class EventMessages:
         return event[start + len(_DATA) : -2]
 
     def _of_other(self, event: bytes) -> bytes | None:
-        """The message of an event that is not written as most are: without a name, in several
-        lines, or an error."""
+        """The message of an event that is not written as most are: without a name, with its type
+        only there, in several lines, or an error."""
         document = event_json(event)
         if not isinstance(document, dict):
             return None

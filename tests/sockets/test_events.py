@@ -46,6 +46,13 @@ def test_each_message_has_the_lane():
     assert Reading("a").feed(DELTA) == [b'{"type":"response.output_text.delta","stream_id":"a"}']
 
 
+def test_a_message_has_the_type_that_is_the_name_of_its_event():
+    event = b'event: response.output_item.done\ndata: {"item":{"type":"message"}}\n\n'
+    assert [orjson.loads(message) for message in Reading().feed(event)] == [
+        {"item": {"type": "message"}, "type": "response.output_item.done"}
+    ]
+
+
 @each("event", [b": keep-alive\n\n", b"data: [DONE]\n\n", b"event: x\ndata: text\n\n"])
 def test_comments_and_what_is_no_json_are_no_messages(event):
     assert Reading().feed(event) == []
