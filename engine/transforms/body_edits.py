@@ -118,8 +118,7 @@ def _set(document: JsonDocument, place: Place, text: bytes | None) -> None:
     if text is None:
         return
     if paths := place.find(document.value):
-        for path in paths:
-            document.replace(path, text)
+        document.replace_all(paths, text)
     elif place.query is None and (missing := place.path(document.value)) is not None:
         _create(document, missing, text)
 

@@ -52,6 +52,15 @@ class JsonDocument:
         self.text = apply_edits(self.text, changes)
         self.set_value(path, orjson.loads(new))
 
+    def replace_all(self, paths: Collection[JsonPath], new: bytes) -> None:
+        """Replace the texts of the values at these paths. No path may lie below another."""
+        if len(paths) == 1:
+            self.replace(*paths, new)
+            return
+        self.text = apply_edits(self.text, edits(self.text, dict.fromkeys(paths, new)))
+        for path in paths:
+            self.set_value(path, orjson.loads(new))
+
     def set_value(self, path: JsonPath, value: Any) -> None:
         """Replace the value at `path` of which the text is written."""
         if path:

@@ -104,6 +104,15 @@ def test_a_member_that_is_there_twice_is_replaced_twice_and_removed_twice():
     assert edited(text, lambda d: d.remove([("a",)])) == b"{}"
 
 
+def test_several_values_are_replaced_and_none_is_shared():
+    document = JsonDocument.parse(b'[{"a": 1, "b": 1.0}, {"a": 2}]')
+    document.replace_all([(0, "a"), (1, "a")], b'{"x": []}')
+    assert document.text == b'[{"a": {"x": []}, "b": 1.0}, {"a": {"x": []}}]'
+    assert document.value == orjson.loads(document.text)
+    document.value[0]["a"]["x"].append(1)
+    assert document.value[1] == {"a": {"x": []}}
+
+
 def test_a_name_in_text_or_with_escapes_is_not_taken_for_the_member():
     text = b'{"x": "a", "\\u0061": 1, "y": {"b": "b"}, "b": 2}'
     assert edited(text, lambda d: d.replace(("a",), b"3")) == text.replace(b": 1", b": 3")
