@@ -152,8 +152,7 @@ def _insert(document: JsonDocument, place: Place, texts: list[bytes], *, front: 
     if not texts:
         return
     if paths := place.find(document.value):
-        for path in paths:
-            if isinstance(document.get(path), list):
-                document.insert(path, texts, front=front)
+        arrays = [path for path in paths if isinstance(document.get(path), list)]
+        document.insert(arrays, texts, front=front)
     elif place.query is None and (missing := place.path(document.value)) is not None:
         _create(document, missing, b"[" + b",".join(texts) + b"]")

@@ -11,7 +11,16 @@ from typing import Any
 
 import orjson
 
-from engine.values.json_edit import JsonPath, apply_edits, cut, edits, member_span, only_member
+from engine.values.json_edit import (
+    Edit,
+    JsonPath,
+    apply_edits,
+    cut,
+    edits,
+    member_span,
+    member_spans,
+    only_member,
+)
 
 
 class JsonDocument:
@@ -102,17 +111,25 @@ class JsonDocument:
         self.text = apply_edits(self.text, [(end, end, member)])
         holder[name] = orjson.loads(new)
 
-    def insert(self, path: JsonPath, items: Sequence[bytes], *, front: bool) -> None:
-        """Add items before or behind those of the array at `path`. Raises Ambiguous."""
-        array = self.get(path)
-        start, end = self._container(path)
-        new = b",".join(items)
-        if array:
-            new = new + b"," if front else b"," + new
-        at = start + 1 if front else end - 1
-        self.text = apply_edits(self.text, [(at, at, new)])
-        place = 0 if front else len(array)
-        array[place:place] = [orjson.loads(item) for item in items]
+    def insert(self, paths: Sequence[JsonPath], items: Sequence[bytes], *, front: bool) -> None:
+        """Add items before or behind those of the arrays at `paths`, of which none lies below
+        another. Raises Ambiguous."""
+        if len(paths) == 1:
+            spans = {paths[0]: self._container(paths[0])}
+        else:
+            spans = member_spans(self.text, paths)
+        changes: list[Edit] = []
+        for path in paths:
+            array = self.get(path)
+            start, end = spans[path]
+            new = b",".join(items)
+            if array:
+                new = new + b"," if front else b"," + new
+            at = start + 1 if front else end - 1
+            changes.append((at, at, new))
+            place = 0 if front else len(array)
+            array[place:place] = [orjson.loads(item) for item in items]
+        self.text = apply_edits(self.text, sorted(changes))
 
     def _container(self, path: JsonPath) -> tuple[int, int]:
         """Start and end of the object or array at `path`."""

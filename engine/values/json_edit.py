@@ -105,6 +105,33 @@ def member_span(text: Buffer, path: JsonPath) -> tuple[int, int, int]:
     return begin, start, end
 
 
+def member_spans(text: Buffer, paths: Iterable[JsonPath]) -> dict[JsonPath, tuple[int, int]]:
+    """Start and end of the values at these paths, which must exist, in one pass. No path is empty
+    or lies below another. Raises Ambiguous when a key on a path is repeated."""
+    spans_of: dict[JsonPath, tuple[int, int]] = {}
+    _find_members(text, _after_space(text, 0), _tree({path: path for path in paths}), spans_of)
+    return spans_of
+
+
+def _find_members(
+    text: Buffer,
+    start: int,
+    tree: dict[str | int, Any],
+    result: dict[JsonPath, tuple[int, int]],
+) -> None:
+    passed: set[str | int] = set()
+    for step, _, value, end in _entries(text, start):
+        if (below := tree.get(step)) is None:
+            continue
+        if step in passed:
+            raise Ambiguous(f"key '{step}' is repeated")
+        passed.add(step)
+        if isinstance(below, tuple):
+            result[below] = value, end
+        else:
+            _find_members(text, value, below, result)
+
+
 def only_member(text: Buffer, name: str) -> tuple[int, int, int] | None:
     """As `member_span`, but by text search. Some object of the text must have the member; None if
     its name occurs more than once, or may be spelt with escapes."""
@@ -140,15 +167,20 @@ def edits(text: Buffer, changes: Mapping[JsonPath, bytes | None]) -> list[Edit]:
     if (whole := changes.get(())) is not None:
         start = _after_space(text, 0)
         return [(start, _end(text, start), whole)]
+    result: list[Edit] = []
+    _edit(text, _after_space(text, 0), _tree(changes), result)
+    return sorted(result)
+
+
+def _tree(leaves: Mapping[JsonPath, object]) -> dict[str | int, Any]:
+    """The leaves by the steps of their paths, of which none is empty."""
     tree: dict[str | int, Any] = {}
-    for path, new in changes.items():
+    for path, leaf in leaves.items():
         at = tree
         for step in path[:-1]:
             at = at.setdefault(step, {})
-        at[path[-1]] = new
-    result: list[Edit] = []
-    _edit(text, _after_space(text, 0), tree, result)
-    return sorted(result)
+        at[path[-1]] = leaf
+    return tree
 
 
 def _edit(text: Buffer, start: int, tree: dict[str | int, Any], result: list[Edit]) -> None:

@@ -93,7 +93,7 @@ def test_values_are_not_shared_between_requests():
     values = TemplateValues(new_exchange())
     first, second = JsonDocument.parse(b"{}"), JsonDocument.parse(b"{}")
     edits.apply(first, values)
-    first.insert(("a", "b"), [b"1"], front=False)
+    first.insert([("a", "b")], [b"1"], front=False)
     edits.apply(second, values)
     assert second.value == {"a": {"b": []}}
 

@@ -52,11 +52,11 @@ def edited(text, edit):
             b'{ "a" : 1.0, "b":[1, {"c":"x"} ,3 ],\n"d": {"e":null ,"\xc3\xbc":1} }',
         ),
         (
-            lambda d: d.insert(("b",), [b"8", b"9"], front=True),
+            lambda d: d.insert([("b",)], [b"8", b"9"], front=True),
             b'{ "a" : 1.0, "b":[8,9,1, {"c":"x"} ,3 ],\n"d": {"e":null } }',
         ),
         (
-            lambda d: d.insert(("b",), [b"8", b"9"], front=False),
+            lambda d: d.insert([("b",)], [b"8", b"9"], front=False),
             b'{ "a" : 1.0, "b":[1, {"c":"x"} ,3 ,8,9],\n"d": {"e":null } }',
         ),
     ],
@@ -71,7 +71,7 @@ def test_the_first_member_has_no_comma(text):
 
 
 def test_the_first_items_have_no_comma():
-    assert edited(b"[ ]", lambda d: d.insert((), [b"1"], front=True)) == b"[1 ]"
+    assert edited(b"[ ]", lambda d: d.insert([()], [b"1"], front=True)) == b"[1 ]"
 
 
 @pytest.mark.parametrize("text", [b'{"a":1}', b'{ "a" : 1 }', b'{"a":1,"b":2}', b'{"b":2 , "a":1}'])
@@ -89,7 +89,7 @@ def test_the_raw_text_of_a_value():
         lambda d: d.rename(("a",), "b"),
         lambda d: d.raw(("a",)),
         lambda d: d.add(("a", "b"), b"1"),
-        lambda d: d.insert(("a",), [b"1"], front=True),
+        lambda d: d.insert([("a",)], [b"1"], front=True),
     ],
 )
 def test_a_member_that_is_there_twice_is_ambiguous(edit):
@@ -111,6 +111,19 @@ def test_several_values_are_replaced_and_none_is_shared():
     assert document.value == orjson.loads(document.text)
     document.value[0]["a"]["x"].append(1)
     assert document.value[1] == {"a": {"x": []}}
+
+
+@pytest.mark.parametrize("front", [True, False])
+def test_items_are_added_to_several_arrays(front):
+    document = JsonDocument.parse(b'[{"a": [1], "b": []}, {"a": [ ]}]')
+    document.insert([(1, "a"), (0, "a"), (0, "b")], [b"8"], front=front)
+    first = b"[8,1]" if front else b"[1,8]"
+    last = b"[8 ]" if front else b"[ 8]"
+    assert document.text == b'[{"a": %b, "b": [8]}, {"a": %b}]' % (first, last)
+    assert document.value == orjson.loads(document.text)
+    again = JsonDocument.parse(b'{"c": {"a": []}, "b": {"a": []}, "c": {"a": []}}')
+    with pytest.raises(Ambiguous):
+        again.insert([("c", "a"), ("b", "a")], [b"8"], front=front)
 
 
 def test_a_name_in_text_or_with_escapes_is_not_taken_for_the_member():
@@ -158,7 +171,7 @@ def test_text_and_value_agree_after_any_edits(data):
             lists = [p for p in known_paths if isinstance(document.get(p), list)]
             if lists:
                 front = data.draw(st.booleans())
-                document.insert(data.draw(st.sampled_from(lists)), [new, b"1"], front=front)
+                document.insert([data.draw(st.sampled_from(lists))], [new, b"1"], front=front)
         else:
             path = data.draw(st.sampled_from(known_paths))
             if edit == "replace":
