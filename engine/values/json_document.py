@@ -64,7 +64,7 @@ class JsonDocument:
     def replace_all(self, paths: Collection[JsonPath], new: bytes) -> None:
         """Replace the texts of the values at these paths. No path may lie below another."""
         if len(paths) == 1:
-            self.replace(*paths, new)
+            self.replace(next(iter(paths)), new)
             return
         self.text = apply_edits(self.text, edits(self.text, dict.fromkeys(paths, new)))
         for path in paths:
