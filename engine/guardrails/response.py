@@ -145,10 +145,13 @@ class _Windows:
 
     def _judge_window(self, *, last: bool) -> bytes:
         """The events of a window after the guard. Raises GatewayError."""
-        if self._held.is_unread:
+        is_unread = self._held.is_unread
+        if is_unread:
             self._guard.fail(self._exchange, RESPONSE, "an event of the stream is not JSON")
         texts: Mapping[str, str] = self._held.texts()
-        overlap = 0 if last or self._held.is_full else self._guard.settings.overlap
+        # What is unread is not held again: each event behind it would be a window.
+        has_overlap = not (last or is_unread or self._held.is_full)
+        overlap = self._guard.settings.overlap if has_overlap else 0
         if texts:
             window = Window(self._number, last)
             self._number += 1

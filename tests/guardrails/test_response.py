@@ -103,6 +103,13 @@ def stream_of(answers, *pieces, **options):
     return iter(response.body), exchange, webhooks
 
 
+def test_an_event_that_cannot_be_read_is_one_failure():
+    pieces = [b"data: no\n\n", *map(delta, "abcdef")]
+    stream, exchange, webhooks = stream_of([PASS], *pieces, on_failure="pass", overlap=10)
+    assert b"".join(stream) == b"".join(pieces)
+    assert (len(webhooks.questions), exchange.record.verdicts) == (1, ("response:failed",))
+
+
 def test_a_stream_is_judged_in_windows_with_what_was_held_of_the_last():
     stream, _, webhooks = stream_of(
         [PASS, shout], delta("a" * 12), delta("b" * 8), delta("c" * 5), b"data: [DONE]\n\n"
