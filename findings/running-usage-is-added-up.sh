@@ -7,7 +7,8 @@
 # token usage statistics in each streaming chunk"). A count is cumulative, the last one is the whole.
 # For a stream with 5 tokens in and 3 out, in three chunks, these libraries report 15 and 6; the longer the answer, the
 # more the prompt is multiplied. Budgets end runs too early (`UsageLimits` of pydantic-ai), and costs are far too high.
-# haystack-ai 3.4.1 and openai-agents 0.24.0 take the last one.
+# haystack-ai 3.4.1 and openai-agents 0.24.0 take the last one. Pydantic AI does if its setting
+# `openai_continuous_usage_stats`, which asks the server for these counts, is on; a server that was not asked is added up.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
