@@ -227,8 +227,7 @@ class _Changes:
 
 
 def _wants_first_call(exchange: TranslatedExchange) -> bool:
-    """Whether calls behind the first one are left out: also where the target was told to make one,
-    which some servers do not heed, if the caller's form has no place for another."""
+    """Whether calls behind the first are left out: some servers make more than they were told."""
     return exchange.target_request.first_call or exchange.request.one_call
 
 

@@ -78,12 +78,9 @@ def read_assistant_blocks(
     if (function := message.function_call) is not None:
         where = f"{place}.function_call"
         name = openai_content.required(function.name, f"{where}.name")
-        arguments = function.arguments or ""
-        blocks.append(
-            neutral.ToolCall(
-                id=call_id(f"call_{name}"), name=name, arguments=arguments, place=where
-            )
-        )
+        call = neutral.ToolCall(id=call_id(f"call_{name}"), name=name, place=where)
+        call.arguments = function.arguments or ""
+        blocks.append(call)
     if message.tool_calls:
         blocks += _read_calls(message.tool_calls, f"{place}.tool_calls", unread)
     return blocks

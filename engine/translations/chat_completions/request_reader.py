@@ -14,7 +14,7 @@ from engine.translations.chat_completions.content_reader import (
     read_result,
 )
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
     NUMBERS,
@@ -144,7 +144,7 @@ def _read_tools(members: shapes.RequestObject, unread: list[str]) -> list[Tool |
         for index, tool in enumerate(members.tools or ())
     ]
     tools += [
-        _read_function(function, f"functions[{index}]", "parameters")
+        openai_fields.read_function(function, f"functions[{index}]")
         for index, function in enumerate(members.functions or ())
     ]
     raw = members.web_search_options
@@ -162,24 +162,9 @@ def _read_tool(
         if tool.kind:
             return BuiltInTool(name=tool.kind, raw=tool.raw, place=place)
         tool = _TOOL.read(tool.raw, place, unread)
-    declaration = _read_function(tool.function, place, "function.parameters")
+    declaration = openai_fields.read_function(tool.function, place, "function.parameters")
     declaration.cache = neutral.read_cache_mark(tool.extra) or declaration.cache
     return declaration
-
-
-def _read_function(function: shapes.FunctionObject, place: str, schema_member: str) -> Tool:
-    if not function.name:
-        name = schema_member.replace("parameters", "name")
-        raise WrongType(f"{place}.{name}", "the name of a function")
-    return Tool(
-        name=function.name,
-        description=function.description or "",
-        schema=present(function.parameters),
-        strict=function.strict,
-        place=place,
-        schema_member=schema_member,
-        cache=neutral.read_cache_mark(function.extra),
-    )
 
 
 def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:

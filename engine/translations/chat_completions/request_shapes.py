@@ -9,6 +9,7 @@ from msgspec.json import encode
 from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject, UnknownObject
 from engine.translations.vendors.openai_content import AudioPart, RefusalPart
+from engine.translations.vendors.openai_request_fields import FunctionObject
 
 
 class TextPart(JsonObject, tag="text"):
@@ -123,13 +124,6 @@ class FunctionMessage(MessageObject, tag="function"):
     """What a function returned, as it was called before `tool_calls`: by its name."""
 
     name: str | None = None
-
-
-class FunctionObject(JsonObject):
-    name: str | None = None
-    description: str | None = None
-    parameters: Raw = Raw()
-    strict: bool | None = None
 
 
 class ToolObject(JsonObject, tag="function"):

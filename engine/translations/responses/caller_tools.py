@@ -17,8 +17,9 @@ from engine.translations.neutral.calls import arguments_object, arguments_text
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import FACTOR
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
-from engine.translations.neutral.request_json import ObjectReader, kind_of, present
-from engine.translations.responses.request_shapes import FunctionObject
+from engine.translations.neutral.request_json import ObjectReader, kind_of
+from engine.translations.responses.request_shapes import FunctionTool
+from engine.translations.vendors.openai_request_fields import read_function
 from engine.values.trees import Json
 
 SEARCH = "tool_search"
@@ -39,7 +40,7 @@ _INPUT = {
 _TEXT_SCHEMA = Raw(msgspec.json.encode(_INPUT))
 
 
-_FUNCTION_TOOL = ObjectReader(FunctionObject)
+_FUNCTION_TOOL = ObjectReader(FunctionTool)
 
 
 def read_tools(
@@ -57,7 +58,7 @@ def _read_tool(
 ) -> Tool | BuiltInTool:
     kind = kind_of(raw, place) or "function"
     if kind == "function":
-        return _read_function(_FUNCTION_TOOL.read(raw, place, unread), place)
+        return read_function(_FUNCTION_TOOL.read(raw, place, unread), place)
     tool = Members(raw, place, unread)
     tool.raw("type")
     if kind.startswith("web_search"):
@@ -73,18 +74,6 @@ def _read_tool(
     elif kind == "tool_search" and tool.text("execution") == "client":
         functions = [_read_search(tool, names)]
     return BuiltInTool(name=kind, raw=raw, functions=functions, place=place)
-
-
-def _read_function(function: FunctionObject, place: str) -> Tool:
-    if not function.name:
-        raise WrongType(f"{place}.name", "the name of a function")
-    return Tool(
-        name=function.name,
-        description=function.description or "",
-        schema=present(function.parameters),
-        strict=function.strict,
-        place=place,
-    )
 
 
 def _read_group(
@@ -105,7 +94,7 @@ def _read_group(
             tool.raw("type")
             yield _read_text_tool(tool, names, name)
         else:
-            function = _read_function(_FUNCTION_TOOL.read(raw, place, unread), place)
+            function = read_function(_FUNCTION_TOOL.read(raw, place, unread), place)
             yield _named(function, CallerTool("function", function.name, name), names)
     group.rest()
 

@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject, UnknownObject
 from engine.translations.vendors.openai_content import AudioPart, RefusalPart
+from engine.translations.vendors.openai_request_fields import FunctionObject
 
 
 class TextPart(JsonObject, tag="text"):
@@ -123,14 +124,10 @@ class ReasoningItem(JsonObject):
     internal_chat_message_metadata_passthrough: Raw = Raw()
 
 
-class FunctionObject(JsonObject):
-    """The declaration of a function; loading it later changes no answer."""
+class FunctionTool(FunctionObject):
+    """The declaration as a tool; loading it later changes no answer."""
 
     type: Raw = Raw()
-    name: str | None = None
-    description: str | None = None
-    parameters: Raw = Raw()
-    strict: bool | None = None
     defer_loading: Raw = Raw()
 
 

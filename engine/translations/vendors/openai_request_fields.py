@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Raw
 
-from engine.translations.neutral.content import Extra
+from engine.translations.neutral.content import Extra, read_cache_mark
 from engine.translations.neutral.json_members import NULL, Members, WrongType
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number, read_web_search
@@ -48,6 +48,31 @@ _WORDS = {mode: word for word, mode in _MODES.items()}
 
 def _inside(name: str, members: Json, *, nested: bool) -> Json:
     return {name: members} if nested else members
+
+
+class FunctionObject(JsonObject):
+    """The declaration of a function."""
+
+    name: str | None = None
+    description: str | None = None
+    parameters: Raw = Raw()
+    strict: bool | None = None
+
+
+def read_function(function: FunctionObject, place: str, schema_member: str = "parameters") -> Tool:
+    """The tool that a function is, whose schema is in this member of the tool's."""
+    if not function.name:
+        name = schema_member.replace("parameters", "name")
+        raise WrongType(f"{place}.{name}", "the name of a function")
+    return Tool(
+        name=function.name,
+        description=function.description or "",
+        schema=present(function.parameters),
+        strict=function.strict,
+        place=place,
+        schema_member=schema_member,
+        cache=read_cache_mark(function.extra),
+    )
 
 
 def read_tool_choice(
