@@ -189,6 +189,8 @@ class Cleaner(Filter):
     def _event(self, block: bytes) -> bytes:
         if block.startswith(b"data: {") and block.find(b"\n") < 0:
             return block + b"\n\n"
+        if block.startswith(b"event: ") and self._clean.fullmatch(block + b"\n\n"):
+            return block + b"\n\n"
         if block.count(b"\n") > _MAX_LINES:
             raise EventTooLarge(f"an event of more than {_MAX_LINES} lines")
         name = b""
