@@ -1012,9 +1012,13 @@ EVENT = event(
 def test_slow_caller_slows_the_upstream(
     world: World, data: bytes, head: bytes, piece: bytes
 ) -> None:
-    ask(world.port, OPENAI.ask("patient"))
+    world.one.speak = Pushing(head, piece, 1000)
+    with Wire(world.port) as wire:  # what a worker keeps of its first large answer is no growth
+        wire.send(data)
+        wire.head()
+        assert sum(map(len, wire.pieces())) == 1000 * len(piece)
     world.one.speak = pushing = Pushing(head, piece, 1000)
-    before, a_tenth = resident(world.gateway), 100 * len(piece)
+    before = resident(world.gateway)
     with Wire(world.port) as wire:
         wire.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
         wire.send(data)
@@ -1026,12 +1030,12 @@ def test_slow_caller_slows_the_upstream(
                 stopped_at, since = pushing.pushed, time.monotonic()
             time.sleep(0.02)
         assert 0 < stopped_at < 750 * len(piece)  # the buffers of two sockets hold the rest
-        assert resident(world.gateway) - before < a_tenth
+        assert resident(world.gateway) - before < 3_000_000
         size = 0
         for part in wire.pieces():
             size += len(part)
         assert size == 1000 * len(piece)
-    assert resident(world.gateway) - before < a_tenth
+    assert resident(world.gateway) - before < 3_000_000
 
 
 # Long and silent streams
