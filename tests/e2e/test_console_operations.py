@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.support.running import Running
 from tests.support.screenshots import FITS, picture, same, taken
 from tests.support.small import chat
 from tests.support.usage_gateway import SECRETS, usage_gateway
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
@@ -25,7 +27,14 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with usage_gateway(tmp_path_factory.mktemp("operations")) as running:
+        load(running)
+        until(lambda: report(running)["limits"], "limits")  # they are read every few seconds
         yield running
+
+
+def report(front: Running) -> dict[str, Any]:
+    data: dict[str, Any] = ask(front.telemetry, request("/operations.json")).json()
+    return data
 
 
 def load(front: Running) -> None:
@@ -41,6 +50,7 @@ def show(page: Driver, front: Running, **options: object) -> None:
     page.open(f"http://127.0.0.1:{front.telemetry}/operations", **options)  # type: ignore[arg-type]
     page.until("document.querySelector('.tiles') !== null")
     load(front)
+    page.until(r"/Requests\s+(?!0\/s)\S/.test(document.querySelector('.tiles').innerText)")
     page.until("document.querySelector('[aria-label=\"Errors by kind\"]') !== null")
     page.until("document.querySelector('[aria-label=\"Limits\"]') !== null")
 
