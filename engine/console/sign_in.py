@@ -62,7 +62,8 @@ def finish(plan: Plan, services: Services) -> Handler:
         except SignInRefused as error:
             refused.log("a sign-in was refused: %s", error)
             response = _failure(sign_in, 403 if error.is_forbidden else 400, str(error))
-            response.headers.append(("set-cookie", sign_in.forget()))
+            if not error.is_other:
+                response.headers.append(("set-cookie", sign_in.forget()))
             return response
         except ProviderUnavailable as error:  # the same address may be tried again
             away.log("a sign-in failed: %s", error)

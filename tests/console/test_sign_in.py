@@ -76,11 +76,14 @@ class Site:
 
     def enter(self, to: str = "/docs") -> Any:
         """Sign in; the answer of the callback."""
-        start = self.fetch(f"/console/sign-in?to={to}")
+        return self.come_back(self.fetch(f"/console/sign-in?to={to}"))
+
+    def come_back(self, start: Any, **more: str) -> Any:
+        """End the sign-in that `start` began; the answer of the callback."""
         assert start.status_code == 303, start.text
         query = dict(pair.split("=") for pair in start.headers["location"].split("?")[1].split("&"))
         self.browser.provider.nonce = query["nonce"]
-        back = urlencode({"state": query["state"], "code": "c", "iss": ISSUER})
+        back = urlencode({"state": query["state"], "code": "c", "iss": ISSUER, **more})
         return self.fetch(f"/console/sign-in/callback?{back}", sec_fetch_site="cross-site")
 
 
@@ -188,6 +191,22 @@ def test_a_refusal_is_a_page_without_what_the_address_says(site: Site) -> None:
     assert "not begun in this browser" in answer.text
     assert "<script>alert" not in answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+OTHER = ["state=of-another-tab&code=c", "", "state=a&state=b", "state=%ff"]
+
+
+@each("query", OTHER)
+def test_the_response_of_another_sign_in_does_not_end_this_one(tmp_path: Path, query: str) -> None:
+    site = Site(tmp_path)
+    start = site.fetch("/console/sign-in?to=/docs")
+    assert site.fetch(f"/console/sign-in/callback?{query}").status_code == 400
+    assert site.come_back(start).headers["location"] == f"{BASE}/docs"
+
+
+def test_a_response_of_this_sign_in_ends_it_if_it_is_refused(site: Site) -> None:
+    start = site.fetch("/console/sign-in")
+    assert site.come_back(start, error="access_denied").status_code == 400
     assert site.browser.cookies == {}
 
 

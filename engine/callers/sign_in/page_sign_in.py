@@ -80,7 +80,7 @@ class PageSignIn:
         flow = self._flows.open(self._cookie.read(environ), self._clock())
         state = parameters.get("state", "")
         if flow is None or not hmac.compare_digest(state.encode(), flow.state.encode()):
-            raise SignInRefused(_NOT_BEGUN)
+            raise SignInRefused(_NOT_BEGUN, is_other=True)
         self._check_sender(parameters)
         if "error" in parameters:
             raise SignInRefused(_words(error_code(parameters["error"])))
@@ -165,10 +165,12 @@ def _parameters(query: str) -> dict[str, str]:
     try:
         pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=30, errors="strict")
     except ValueError as error:
-        raise SignInRefused("The address has no valid query. Sign in again.") from error
+        raise SignInRefused(
+            "The address has no valid query. Sign in again.", is_other=True
+        ) from error
     parameters = dict(pairs)
     if len(parameters) < len(pairs):
-        raise SignInRefused("The address has a parameter twice. Sign in again.")
+        raise SignInRefused("The address has a parameter twice. Sign in again.", is_other=True)
     return parameters
 
 
