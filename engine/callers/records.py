@@ -155,6 +155,10 @@ class _RemoteResponses:
     def remove(self, key: bytes) -> None:
         self._ask("remove", key)
 
+    def size(self, prefix: bytes, now: float) -> int:
+        size: int = self._ask("size", prefix, now)
+        return size
+
 
 class _RemoteBatches:
     """Batches as a worker reaches them."""

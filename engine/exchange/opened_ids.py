@@ -42,13 +42,20 @@ class Batch:
     report_count: int = 0
 
 
+class Upload(NamedTuple):
+    """An upload: the owner of its sealed address, in 8 bytes, and that address."""
+
+    owner: bytes
+    address: str
+
+
 @dataclass(slots=True)
 class OpenedIds:
     """The ids of one request. `owner` is that of the caller; `holder` is where its objects live,
     None if it names none, and `kind` is that of the first of them. `names` has the sealed id of
     each vendor's id; `credentials` the credential of each attempt, by its number; `sealer` seals
     what the last response of a list has. `batch` are the requests that it brings for later, None
-    if it is no batch. `upload` is the sealed address of an upload whose last piece is kept, "" for
+    if it is no batch. `upload` is one whose last piece is kept, None for
     none. `creates`: its response may have ids to seal."""
 
     owner: bytes
@@ -58,5 +65,5 @@ class OpenedIds:
     credentials: dict[int, Any] = field(default_factory=dict)
     sealer: Any = None
     batch: Batch | None = None
-    upload: str = ""
+    upload: Upload | None = None
     creates: bool = True

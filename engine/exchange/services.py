@@ -88,6 +88,10 @@ class ResponseStore(Protocol):
         """Forget the value of a key."""
         ...
 
+    def size(self, prefix: bytes, now: float, /) -> int:
+        """The bytes that values take which have not expired and whose keys begin with a prefix."""
+        ...
+
 
 class BatchStore(Protocol):
     """What is known of batches, and which of their results were counted

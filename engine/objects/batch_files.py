@@ -10,7 +10,7 @@ from engine.exchange.body import Body, spool
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Batch, Holder
 from engine.objects.batch_requests import BatchWriter
-from engine.objects.batch_uploads import MAX_FILE, BatchUploads
+from engine.objects.batch_uploads import MAX_FILE, MAX_KEPT, BatchUploads
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
@@ -81,7 +81,7 @@ def _not_kept() -> GatewayError:
     message = (
         "This gateway cannot judge the requests in that file, because it has not kept it. It keeps "
         f"files of JSON Lines with a 'request' each, of up to {MAX_FILE // 1_000_000} MB, for 47 "
-        "hours after their upload, if it has a database. Upload the file again, or send the "
-        "requests in the body."
+        f"hours after their upload, if it has a database: {MAX_KEPT // 1_000_000:,} MB of "
+        "one owner at most. Upload the file again, or send the requests in the body."
     )
     return GatewayError(400, "batch_not_kept", message)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.dialects import Dialect
 from engine.dialects.interface.batches import BatchFormat
 from engine.exchange.exchange import Exchange
-from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.exchange.opened_ids import Holder, OpenedIds, Upload
 from engine.exchange.services import Services
 from engine.objects.batch_records import BatchRecords, is_of_note, row_of, vendor_id_of
 from engine.objects.batch_results import ResultCounter, add_lists
@@ -51,7 +51,7 @@ class BatchRoute:
         results. Raises GatewayError 503 if the records cannot be asked."""
 
         def note(value: dict[str, Any]) -> None:
-            if opened.upload and self._uploads is not None:
+            if opened.upload is not None and self._uploads is not None:
                 self._note_upload(self._uploads, opened.upload, holder, value)
             if "state" in self._facts.batch:
                 self._records.note(self._form, value, holder, exchange, is_own=True)
@@ -72,7 +72,9 @@ class BatchRoute:
         """Note what a row of a list shows, which may be another caller's."""
         self._records.note(self._form, row, holder, exchange, is_own=False)
 
-    def _note_upload(self, uploads: BatchUploads, upload: str, holder: Holder, value: Any) -> None:
+    def _note_upload(
+        self, uploads: BatchUploads, upload: Upload, holder: Holder, value: Any
+    ) -> None:
         """Note the file that an upload has become."""
         form = self._dialect.files
         vendor_id = None if form is None else at(value, form.id)

@@ -1,9 +1,10 @@
 """What the records keep of uploads that may be batches, where the requests of a batch are in a file
 that the vendor gives nobody back, and only a later request says who wants which model to answer.
 
-Each piece is kept in parts, compressed and encrypted, under a hash of the address of the upload and
-the offset. A part is kept before the vendor gets it, so that an upload has one content, and
-forgotten if the vendor refuses it. A file that is not kept completely is no batch.
+Each piece is kept in parts, compressed and encrypted, under its owner and a hash of the address of
+the upload and the offset. A part is kept before the vendor gets it, so that an upload has one
+content, and forgotten if the vendor refuses it. A file that is not kept completely is no batch, as
+one for which the bytes of its owner leave no room.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from engine.exchange.opened_ids import Holder
+from engine.exchange.opened_ids import Holder, Upload
 from engine.exchange.services import ResponseStore
 from engine.objects.batch_records import object_key
 from engine.objects.sealed_ids import Identity, Sealer
@@ -25,6 +26,8 @@ log = logging.getLogger("modelway")
 
 MAX_FILE = 100_000_000
 """Bytes of a file that is kept."""
+MAX_KEPT = 1_000_000_000
+"""Bytes that all uploads of one owner take in the records."""
 
 _PURPOSE = b"modelway upload of a batch 1"
 _LIFETIME = 47 * 3_600.0
@@ -32,34 +35,42 @@ _LIFETIME = 47 * 3_600.0
 _PART = 2_000_000
 _LEVEL = 1
 _BEGUN = -1
-"""In the place of an offset: the upload may be a batch."""
+"""In the place of an offset: the upload may be a batch, unless it is lost."""
+_LOST = b"lost"
 
 
 class BatchUploads:
-    """Keeps uploads, each named by its sealed address, in a `store`. Everything raises GatewayError
-    503 if that cannot be asked, unless it says otherwise."""
+    """Keeps uploads in a `store`. Everything raises GatewayError 503 if that cannot be asked,
+    unless it says otherwise."""
 
     def __init__(self, store: ResponseStore, sealer: Sealer, clock: Callable[[], float]) -> None:
         self._store, self._sealer, self._clock = store, sealer, clock
 
-    def has_begun(self, upload: str) -> bool:
+    def has_begun(self, upload: Upload) -> bool:
         """Whether the beginning of an upload is kept. Not, while the store cannot be asked: most
         uploads are no batches, and one that lacks a piece is none. Raises nothing."""
         try:
-            return self._read(_part_key(upload, _BEGUN)) is not None
+            return self._read(_part_key(upload, _BEGUN)) == b""
         except GatewayError:  # it is in the log
             return False
 
-    def keep(self, upload: str, offset: int, chunks: Iterable[bytes]) -> list[bytes]:
-        """Keep a piece that begins at an offset. Returns the keys of what was not kept before.
-        Raises GatewayError 409 for another content than that of an earlier piece there."""
-        keys: list[bytes] = []
+    def keep(self, upload: Upload, offset: int, chunks: Iterable[bytes]) -> list[bytes] | None:
+        """Keep a piece that begins at an offset. Returns the keys of what was not kept before; None
+        without room, for this piece and all others of its upload. Raises GatewayError 409 for
+        another content than that of an earlier piece there."""
+        begun, keys = _part_key(upload, _BEGUN), list[bytes]()
         try:
             if offset == 0:
-                self._claim(_part_key(upload, _BEGUN), b"")
+                self._claim(begun, b"")
+            if self._read(begun) == _LOST:
+                return None
             for part in _parts(chunks):
                 key = _part_key(upload, offset)
                 kept = self._read(key)
+                if kept is None and not self._has_room(upload.owner, len(part)):
+                    self.forget(keys)
+                    self._lose(begun)
+                    return None
                 if kept is None and self._claim(key, part):
                     keys.append(key)
                 elif kept != part:
@@ -78,12 +89,13 @@ class BatchUploads:
             except DatabaseError as error:
                 log.warning("a part of an upload is not forgotten: %s", error)
 
-    def finish(self, upload: str, holder: Holder, vendor_id: str, size: int) -> None:
+    def finish(self, upload: Upload, holder: Holder, vendor_id: str, size: int) -> None:
         """Note which file of `size` bytes an upload has become. Raises nothing: without this note
         the file is no batch."""
         key = object_key(holder, vendor_id)
+        note = f"{size} {upload.owner.hex()} {upload.address}".encode()
         try:
-            self._store.put(key, self._expires(), self._sealed(f"{size} {upload}".encode(), key))
+            self._store.put(key, self._expires(), self._sealed(note, key))
         except DatabaseError as error:
             log.warning("the upload of a file is not noted: %s", error)
 
@@ -93,16 +105,26 @@ class BatchUploads:
         note = self._read(object_key(identity.holder, identity.vendor_id))
         if note is None:
             return None
-        size, _, upload = note.decode().partition(" ")
-        return self._pieces(upload, int(size))
+        size, owner, address = note.decode().split(" ", 2)
+        return self._pieces(Upload(bytes.fromhex(owner), address), int(size))
 
-    def _pieces(self, upload: str, size: int) -> Iterator[bytes]:
+    def _pieces(self, upload: Upload, size: int) -> Iterator[bytes]:
         at = 0
         while part := self._read(_part_key(upload, at)):
             at += len(part)
             yield part
         if at != size:
             raise ValueError(f"{at} of {size} bytes are kept")
+
+    def _has_room(self, owner: bytes, size: int) -> bool:
+        with _asking():
+            return self._store.size(owner, self._clock()) + size <= MAX_KEPT
+
+    def _lose(self, begun: bytes) -> None:
+        """Let an upload be no batch: the vendor gets a piece of it that is not kept."""
+        log.warning("an upload is not kept: its owner has %d bytes of others", MAX_KEPT)
+        with _asking():
+            self._store.put(begun, self._expires(), self._sealed(_LOST, begun))
 
     def _claim(self, key: bytes, part: bytes) -> bool:
         with _asking():
@@ -138,9 +160,11 @@ def _taken(offset: int) -> GatewayError:
     return GatewayError(409, "upload_conflict", message)
 
 
-def _part_key(upload: str, offset: int) -> bytes:
-    """The key of what begins at an offset. It says nothing without the address of the upload."""
-    return hashlib.blake2b(f"upload {offset} {upload}".encode(), digest_size=24).digest()
+def _part_key(upload: Upload, offset: int) -> bytes:
+    """The key of what begins at an offset: behind the owner, it says nothing without the address of
+    the upload."""
+    text = f"upload {offset} {upload.address}"
+    return upload.owner + hashlib.blake2b(text.encode(), digest_size=24).digest()
 
 
 def _parts(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from engine.dialects.interface.files import FileFormat, Piece
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.opened_ids import OpenedIds
+from engine.exchange.opened_ids import OpenedIds, Upload
 from engine.objects.batch_uploads import MAX_FILE, BatchUploads
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import NOBODY, owner_of
@@ -30,24 +30,30 @@ class KeptUploads(Struct, frozen=True):
     form: FileFormat
     owner: str
 
-    def keeps(self, exchange: Exchange, head: bytes, size: int) -> bool:
-        """Whether the body of a request, of `size` bytes that begin with a `head`, is kept. Raises
-        GatewayError 404 for an upload that there is not."""
-        piece, upload = self.piece(exchange), self.upload(exchange)
+    def upload(self, exchange: Exchange, head: bytes, size: int) -> Upload | None:
+        """The upload of which the body of a request, of `size` bytes that begin with a `head`, is
+        kept; None if it is not. Raises GatewayError 404 for an upload that there is not."""
+        piece, address = self.piece(exchange), self._address(exchange)
         internal = exchange.connection.internal
         if piece is None or (internal is not None and internal.is_copy):
-            return False
+            return None
         if piece.offset + size > MAX_FILE or (piece.offset == 0 and not _may_be_batch(head)):
-            return False
-        if self.opener.identify(upload, self.place.kind, NOBODY, bearer=True) is None:
-            return False
-        return piece.offset == 0 or self.uploads.has_begun(upload)
+            return None
+        identity = self.opener.identify(address, self.place.kind, NOBODY, bearer=True)
+        if identity is None:
+            return None
+        upload = Upload(identity.owner, address)
+        return upload if piece.offset == 0 or self.uploads.has_begun(upload) else None
+
+    def keeps(self, exchange: Exchange, head: bytes, size: int) -> bool:
+        """Whether there is such an upload. Raises GatewayError 404."""
+        return self.upload(exchange, head, size) is not None
 
     def piece(self, exchange: Exchange) -> Piece | None:
         """What a request brings of a file."""
         return self.form.read_piece(lambda name: exchange.header(environ_key(name)) or "")
 
-    def upload(self, exchange: Exchange) -> str:
+    def _address(self, exchange: Exchange) -> str:
         """The address of the upload, sealed; "" for several: the vendor may take another one."""
         query, name = Query.parse(exchange.query), self.place.steps[0]
         return (query.get(name) or "") if len(query.values(name)) == 1 else ""
@@ -62,12 +68,14 @@ def keep_upload(kept: KeptUploads) -> Stage:
         if piece is None or not body.is_replayable:
             return following(exchange)
         head = bytes(body.buffer[:_HEAD]) if body.size else b""
-        if not kept.keeps(exchange, head, body.size):
+        upload = kept.upload(exchange, head, body.size)
+        if upload is None:
             return following(exchange)
-        upload = kept.upload(exchange)
         keys = kept.uploads.keep(upload, piece.offset, body.chunks())
+        if keys is None:
+            return following(exchange)
         owner = owner_of(exchange.caller, kept.owner)
-        exchange.objects = OpenedIds(owner, upload=upload if piece.is_last else "")
+        exchange.objects = OpenedIds(owner, upload=upload if piece.is_last else None)
         try:
             response = following(exchange)
         except BaseException:

@@ -34,6 +34,9 @@ class Responses:
         expires, data = self.rows.get(key, (0.0, b""))
         return data if expires > now else None
 
+    def size(self, prefix: bytes, now: float) -> int:
+        return len([key for key in self.rows if key.startswith(prefix)])
+
     def remove(self, key: bytes) -> None:
         raise DatabaseRefuses("read-only")
 
@@ -299,6 +302,7 @@ def test_stored_responses_are_kept_by_the_recorder(recorder: None, remote: Remot
     responses = remote.responses
     responses.put(b"key", 9.0, b"x" * 300_000)
     assert (responses.get(b"key", 8.0), responses.get(b"key", 9.0)) == (b"x" * 300_000, None)
+    assert (responses.size(b"ke", 8.0), responses.size(b"x", 8.0)) == (1, 0)
     with pytest.raises(DatabaseRefuses, match="read-only"):
         responses.remove(b"key")
 

@@ -5,7 +5,7 @@ import pytest
 
 from engine import dialects
 from engine.exchange.body import Body
-from engine.exchange.opened_ids import Batch, Holder
+from engine.exchange.opened_ids import Batch, Holder, Upload
 from engine.objects.batch_files import BatchFiles
 from engine.objects.batch_requests import BatchWriter, VendorRequest
 from engine.objects.batch_uploads import BatchUploads
@@ -28,8 +28,9 @@ LINES = b'{"key": "a", "request": {"contents":1}}\n{"key": "b", "request": {"con
 def judge(change=b"1", *, name=None, caller=ANN, lines=LINES, uploads=True):
     """The name of the file in the body behind, the batch, and what was uploaded."""
     known = BatchUploads(ResponseRows(), SEALER, lambda: 0.0)
-    known.keep("mwaddress", 0, [lines])
-    known.finish("mwaddress", HOLDER, "files/1", len(lines))
+    address = Upload(FILE.owner, "mwaddress")
+    known.keep(address, 0, [lines])
+    known.finish(address, HOLDER, "files/1", len(lines))
     uploaded = []
 
     def upload(exchange, body, to):

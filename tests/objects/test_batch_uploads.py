@@ -1,8 +1,11 @@
 """What is kept of uploads that may be batches: one content, complete or not at all."""
 
+import os
+
 import pytest
 
-from engine.exchange.opened_ids import Holder
+from engine.exchange.opened_ids import Holder, Upload
+from engine.objects import batch_uploads
 from engine.objects.batch_uploads import BatchUploads
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.stores.database.failures import DatabaseAway
@@ -12,7 +15,7 @@ from tests.support.response_rows import ResponseRows
 SEALER = Sealer(["a key for tests " * 4], ["a"])
 FILE = Identity("files/1", Holder("a"), b"owner--1")
 LARGE = b"0123456789" * 500_000
-UPLOAD = "mwaddress"
+UPLOAD = Upload(b"owner--1", "mwaddress")
 
 
 def uploads(store, now=0.0):
@@ -81,7 +84,29 @@ def test_an_upload_has_begun_with_its_first_piece():
     assert not uploads(store).has_begun(UPLOAD)
     uploads(store).keep(UPLOAD, 0, [b"a"])
     assert uploads(store).has_begun(UPLOAD)
-    assert not uploads(store).has_begun("mwother")
+    assert not uploads(store).has_begun(UPLOAD._replace(address="mwother"))
+
+
+def test_an_upload_without_room_is_lost_for_ever(monkeypatch, caplog):
+    monkeypatch.setattr(batch_uploads, "MAX_KEPT", 500)
+    store, piece = ResponseRows(), [bytes(range(256))]
+    known, second = uploads(store), UPLOAD._replace(address="mwsecond")
+    keys = known.keep(UPLOAD, 0, piece)
+    assert known.keep(second, 0, piece) is None
+    assert "its owner has 500 bytes" in caplog.text
+    other = Upload(b"owner--2", "mwother")
+    assert known.keep(other, 0, piece) is not None, "of another owner"
+    known.forget(keys)
+    assert not known.has_begun(second)
+    assert known.keep(second, 0, piece) is None, "the vendor may have got other bytes"
+    assert known.keep(UPLOAD._replace(address="mwthird"), 0, piece) is not None
+
+
+def test_of_a_piece_that_has_no_room_nothing_is_kept(monkeypatch):
+    monkeypatch.setattr(batch_uploads, "MAX_KEPT", 4_000_000)
+    store = ResponseRows()
+    assert uploads(store).keep(UPLOAD, 0, [os.urandom(5_000_000)]) is None
+    assert store.size(UPLOAD.owner, 0.0) < 100
 
 
 def test_without_the_records_nothing_is_kept(caplog):

@@ -6,7 +6,8 @@ from engine import dialects
 from engine.exchange.body import Body, spool
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Response
-from engine.exchange.opened_ids import Holder
+from engine.exchange.opened_ids import Holder, Upload
+from engine.objects import batch_uploads
 from engine.objects.batch_uploads import MAX_FILE, BatchUploads
 from engine.objects.id_opener import IdOpener
 from engine.objects.places import REQUEST, read_place
@@ -22,6 +23,7 @@ from tests.support.response_rows import ResponseRows
 SEALER = Sealer(["a key for tests " * 4], ["a"])
 PLACE = read_place("upload_address", {"at": "query.upload_id", "bearer": True}, REQUEST)
 UPLOAD = SEALER.seal(Identity("vendor's", Holder("a"), b"owner--1"), "upload_address")
+OF_ANN = Upload(b"owner--1", UPLOAD)
 LINE = b'{"key": "a", "request": {}}\n'
 LAST = "upload, finalize"
 
@@ -47,9 +49,9 @@ def send(store, exchange, status=200):
 
 def test_a_file_that_may_be_a_batch_is_kept_from_its_first_piece_to_its_last():
     store = ResponseRows()
-    assert send(store, piece(b"\xef\xbb\xbf \n" + LINE, "upload")).upload == ""
+    assert send(store, piece(b"\xef\xbb\xbf \n" + LINE, "upload")).upload is None
     rows = len(store.rows)
-    assert send(store, piece(spool([b"rest"]), LAST, str(len(LINE) + 5))).upload == UPLOAD
+    assert send(store, piece(spool([b"rest"]), LAST, str(len(LINE) + 5))).upload == OF_ANN
     assert len(store.rows) == rows + 1
 
 
@@ -86,7 +88,12 @@ def test_nothing_is_kept_for_who_has_no_address(upload):
 
 def test_an_address_that_is_not_sealed_passes_where_the_config_says_so():
     store = ResponseRows()
-    assert not kept(store, passes=True).keeps(piece(upload="vendor"), LINE, len(LINE))
+    assert kept(store, passes=True).upload(piece(upload="vendor"), LINE, len(LINE)) is None
+
+
+def test_an_upload_without_room_passes_and_is_not_noted(monkeypatch):
+    monkeypatch.setattr(batch_uploads, "MAX_KEPT", 20)
+    assert send(ResponseRows(), piece()) is None
 
 
 def test_pieces_of_any_file_pass_while_the_records_are_away():

@@ -29,6 +29,11 @@ class ResponseRows:
         self._fail()
         self.rows.pop(key, None)
 
+    def size(self, prefix: bytes, now: float) -> int:
+        self._fail()
+        rows = ((key, *row) for key, row in self.rows.items())
+        return sum(len(data) for key, end, data in rows if key.startswith(prefix) and end > now)
+
     def _fail(self) -> None:
         if self.error is not None:
             raise self.error

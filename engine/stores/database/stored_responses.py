@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import gevent
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from engine.stores.database.database import Database
 from engine.stores.database.failures import Clash, DatabaseAway
@@ -18,6 +18,10 @@ _TRIES = 10
 _PAUSE = 0.05
 """Seconds between two tries of a write for which SQLite is busy."""
 _BATCH = 500
+_LAST = b"\xff" * 64
+"""Behind a prefix: the last key."""
+ROW = 200
+"""Bytes that a row takes beside its value."""
 
 
 class ResponseTable:
@@ -60,6 +64,13 @@ class ResponseTable:
     def remove(self, key: bytes) -> None:
         """Forget the value of a key."""
         self._write(lambda c: c.execute(delete(table).where(table.c.key == key)))
+
+    def size(self, prefix: bytes, now: float) -> int:
+        """The bytes that values take which have not expired and whose keys begin with a prefix."""
+        keys = table.c.key.between(prefix, prefix + _LAST)
+        rows = func.sum(func.length(table.c.data) + ROW)
+        query = select(rows).where(keys, table.c.expires > now)
+        return int(self._database.read(lambda c: c.execute(query).scalar()) or 0)
 
     def remove_expired(self, now: float) -> None:
         """Delete what has expired, in short transactions."""

@@ -1,6 +1,6 @@
 """Stored responses in the database."""
 
-from engine.stores.database.stored_responses import ResponseTable
+from engine.stores.database.stored_responses import ROW, ResponseTable
 
 
 def test_a_response_is_kept_until_it_expires(records):
@@ -18,6 +18,15 @@ def test_what_was_removed_or_has_expired_is_gone(records):
     table.remove(b"deleted")
     table.remove_expired(20.0)
     assert [table.get(key, 0.0) for key in (b"old", b"new", b"deleted")] == [None, b"x", None]
+
+
+def test_the_bytes_below_a_prefix_are_those_of_values_and_rows(records):
+    table = ResponseTable(records)
+    rows = [(b"aa", 30.0), (b"ab", 10.0), (b"ab" + b"\xff" * 40, 30.0), (b"a", 30.0), (b"b", 30.0)]
+    for key, expires in rows:
+        table.put(key, expires, b"12345")
+    sizes = [table.size(prefix, 20.0) for prefix in (b"ab", b"a", b"c")]
+    assert sizes == [5 + ROW, 3 * (5 + ROW), 0]
 
 
 def test_one_of_several_claims_a_key_until_that_expires(records):
