@@ -62,7 +62,7 @@ class Vendor:
             if not head:
                 return
             path = head.split(b" ", 2)[1].partition(b"?")[0].decode()
-            language = next((candidate for candidate in LANGUAGES if candidate.speaks(path)), None)
+            language = _language_of(path)
             if language is None:
                 sock.sendall(_NOT_FOUND)
             elif b'"stream":true' in body or path.endswith(":streamGenerateContent"):
@@ -82,6 +82,12 @@ class Vendor:
         first, *others = events.pieces
         *parts, last = (events.head + first, *others, events.tail)
         return (*map(_chunk, parts), _chunk(last) + b"0\r\n\r\n")
+
+
+@cache
+def _language_of(path: str) -> Language | None:
+    """The language of an operation. Kept: what the engine does for it is no part of a request."""
+    return next((candidate for candidate in LANGUAGES if candidate.speaks(path)), None)
 
 
 def _chunk(data: bytes) -> bytes:
