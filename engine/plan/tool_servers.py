@@ -15,6 +15,7 @@ from engine.config.config import Config
 from engine.config.mcp import ToolServer
 from engine.config.models import TargetConfig
 from engine.config.upstreams import UpstreamConfig
+from engine.exchange.environ_headers import environ_key
 from engine.plan.route import Plan, Route, ToolUpstream
 from engine.plan.tool_pins import Definition, InvalidPins, read_pins
 from engine.policies import Guards, guards, transform_of
@@ -148,7 +149,10 @@ def _operation(upstream: UpstreamConfig, config: Config) -> Operation:
         path="/",
         mounts=(),
         carriers=(BEARER,),
-        parameters=tuple(Parameter(name, "header", False, _absent, None) for name in HEADERS),
+        parameters=tuple(
+            Parameter(name, "header", False, _absent, None, header=environ_key(name))
+            for name in HEADERS
+        ),
         bodies=Bodies(rules={"application/json": BodyRule(parse_json, None)}),
         websocket=False,
         source=config.source,

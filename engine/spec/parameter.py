@@ -27,7 +27,8 @@ from engine.values.errors import GatewayError, Malformed
 
 
 class Parameter(Struct, frozen=True):
-    """A declared parameter: its location, reader and validator.
+    """A declared parameter: its location, reader and validator. `header` is the WSGI name of one in
+    a header, "" for any other.
 
     `other_readers` are used, in this order, if `read` gives no valid value: one takes
     percent-encoded commas as separators, one reads a single value where the schema allows a list
@@ -40,6 +41,7 @@ class Parameter(Struct, frozen=True):
     read: Callable[[Any], Any]
     validator: SchemaValidator | None
     other_readers: tuple[Callable[[Any], Any], ...] = ()
+    header: str = ""
 
     def check(self, source: object) -> Any:
         """The parameter's value, or MISSING. Raises GatewayError 400 with its name."""
@@ -80,7 +82,7 @@ class Parameter(Struct, frozen=True):
         if self.location == "path":
             return exchange.variable(self.name)
         if self.location == "header":
-            return exchange.header(environ_key(self.name))
+            return exchange.header(self.header)
         return exchange.header("HTTP_COOKIE") if self.location == "cookie" else exchange.query
 
     def _read_otherwise(self, source: object) -> object:
@@ -227,7 +229,8 @@ def _parameter(
     if media_type is None and (single := _single_types(shape, resolve)):
         others.append(compile_read(schema={"type": single}))
     is_required = required or location == "path"
-    return Parameter(name, location, is_required, read, validator, tuple(others))
+    header = environ_key(name) if location == "header" else ""
+    return Parameter(name, location, is_required, read, validator, tuple(others), header)
 
 
 def _single_types(schema: object, resolve: Resolve) -> list[str]:

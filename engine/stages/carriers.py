@@ -23,6 +23,8 @@ _OTHER_ORIGIN = (
     "A token that a browser attaches is accepted only from this gateway's pages "
     "and from those of cors.origins. Send it in a header of the request."
 )
+ReadSecret = Callable[[Exchange], str | None]
+"""Reads a token of a request; None or "" if there is none."""
 
 
 def secrets_remover(carriers: Sequence[Carrier]) -> Callable[[Exchange], None]:
@@ -55,16 +57,18 @@ def secrets_reader(
     another origin.
     """
     explicit = [carrier for carrier in carriers if not _is_ambient(carrier)]
+    if [carrier.kind for carrier in carriers] == ["bearer"]:
+        return _bearer_secrets
+    read_all = partial(_secrets, [*map(secret_reader, carriers)])
     if len(explicit) == len(carriers):
-        if [carrier.kind for carrier in carriers] == ["bearer"]:
-            return _bearer_secrets
-        return partial(_secrets, carriers)
+        return read_all
+    read_explicit = partial(_secrets, [*map(secret_reader, explicit)])
 
     def read(exchange: Exchange) -> Sequence[str]:
         if same_origin.allows(exchange.environ):
-            return _secrets(carriers, exchange)
-        secrets = _secrets(explicit, exchange)
-        if not secrets and _secrets(carriers, exchange):
+            return read_all(exchange)
+        secrets = read_explicit(exchange)
+        if not secrets and read_all(exchange):
             raise GatewayError(403, "origin_not_allowed", _OTHER_ORIGIN)
         return secrets
 
@@ -76,9 +80,9 @@ def _is_ambient(carrier: Carrier) -> bool:
     return carrier.kind in ("cookie", "basic") or carrier == ("header", "cookie")
 
 
-def _secrets(carriers: Sequence[Carrier], exchange: Exchange) -> list[str]:
+def _secrets(readers: Sequence[ReadSecret], exchange: Exchange) -> list[str]:
     """Every token the request carries, in the order of the carriers."""
-    return [secret for carrier in carriers if (secret := secret_in(exchange, carrier))]
+    return [secret for read in readers if (secret := read(exchange))]
 
 
 def _bearer_secrets(exchange: Exchange) -> Sequence[str]:
@@ -89,28 +93,30 @@ def _bearer_secrets(exchange: Exchange) -> Sequence[str]:
 
 def secret_in(exchange: Exchange, carrier: Carrier) -> str | None:
     """The token in this carrier; None or "" if there is none."""
-    if carrier.kind == "bearer":
-        return next(iter(_bearer_secrets(exchange)), None)
-    if carrier.kind == "basic":
-        return _password(exchange.header("HTTP_AUTHORIZATION") or "")
-    if carrier.kind == "header":
-        return exchange.header(environ_key(carrier.name))
-    if carrier.kind == "query":
-        try:
-            return Query.parse(exchange.query).get(carrier.name) if exchange.query else None
-        except Malformed:
-            return None
-    if carrier.kind == "subprotocol":
-        prefix = carrier.name.lower()
-        names = [p for p in _subprotocols(exchange.environ) if p.lower().startswith(prefix)]
-        return names[0][len(prefix) :] if names else None
-    value = dict(cookies(exchange.header("HTTP_COOKIE"))).get(carrier.name, "")
-    return value[1:-1] if value[:1] == value[-1:] == '"' else value  # RFC 6265 4.1.1
+    return secret_reader(carrier)(exchange)
 
 
-def _password(authorization: str) -> str | None:
+def secret_reader(carrier: Carrier) -> ReadSecret:
+    """A function that reads the token in this carrier."""
+    name = carrier.name
+    readers: Mapping[str, ReadSecret] = {
+        "bearer": _in_authorization,
+        "basic": _in_password,
+        "header": partial(_in_header, environ_key(name)),
+        "query": partial(_in_query, name),
+        "cookie": partial(_in_cookies, name),
+        "subprotocol": partial(_in_subprotocols, name.lower()),
+    }
+    return readers[carrier.kind]
+
+
+def _in_authorization(exchange: Exchange) -> str | None:
+    return next(iter(_bearer_secrets(exchange)), None)
+
+
+def _in_password(exchange: Exchange) -> str | None:
     """The password of HTTP Basic (RFC 7617); the user name is ignored."""
-    scheme, _, credentials = authorization.partition(" ")
+    scheme, _, credentials = (exchange.header("HTTP_AUTHORIZATION") or "").partition(" ")
     if scheme.lower() != "basic":
         return None
     try:
@@ -118,6 +124,27 @@ def _password(authorization: str) -> str | None:
     except (UnicodeError, binascii.Error):
         return None
     return pair.partition(":")[2]
+
+
+def _in_header(key: str, exchange: Exchange) -> str | None:
+    return exchange.header(key)
+
+
+def _in_query(name: str, exchange: Exchange) -> str | None:
+    try:
+        return Query.parse(exchange.query).get(name) if exchange.query else None
+    except Malformed:
+        return None
+
+
+def _in_cookies(name: str, exchange: Exchange) -> str | None:
+    value = dict(cookies(exchange.header("HTTP_COOKIE"))).get(name, "")
+    return value[1:-1] if value[:1] == value[-1:] == '"' else value  # RFC 6265 4.1.1
+
+
+def _in_subprotocols(prefix: str, exchange: Exchange) -> str | None:
+    names = [p for p in _subprotocols(exchange.environ) if p.lower().startswith(prefix)]
+    return names[0][len(prefix) :] if names else None
 
 
 def _subprotocols(environ: Mapping[str, Any]) -> list[str]:
