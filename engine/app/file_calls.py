@@ -30,6 +30,7 @@ from engine.spec.document import path_templates
 from engine.spec.multipart_writer import File, write_multipart
 from engine.spec.request_writer import RequestValues
 from engine.values.errors import AbortConnection, GatewayError
+from engine.values.trees import member_at
 
 _MAX_ANSWER = 1_000_000
 """Bytes of an answer that is read as JSON."""
@@ -122,12 +123,10 @@ class FileCalls:
             octets = ("content-type", facts.media_type)
             call = _Call("POST", path, (*form.headers, *form.piece, octets), [body])
             response = self._ask(exchange, self._route(to, "bytes"), call)
-        value: Any = _json(response)
-        for step in form.id:
-            value = value.get(step) if isinstance(value, dict) else None
-        if not isinstance(value, str):
+        vendor_id = member_at(_json(response), form.id)
+        if not isinstance(vendor_id, str):
             raise CannotCopy("the upload was answered without an id.")
-        return value
+        return vendor_id
 
     def lifetime(self, holder: Holder) -> float | None:
         """For how many seconds a vendor keeps files, None for ever. Raises CannotCopy if no route

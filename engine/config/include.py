@@ -9,7 +9,6 @@ import glob
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
-from typing import Any
 
 from engine.config import keys
 from engine.config.joined_document import TAGS, JoinedDocument, Origin, joined_document
@@ -20,7 +19,7 @@ from engine.source.files import is_file, names_in
 from engine.source.problem import Findings, Level, Path, place_of
 from engine.source.reader import SourceDocument, read_file
 from engine.source.suggestion import did_you_mean
-from engine.values.trees import Json
+from engine.values.trees import Json, value_at
 
 _SCALARS = frozenset({"version", "currency"})
 
@@ -140,9 +139,7 @@ def rebase(value: Json, base: str, folder: FilePath) -> None:
     for path, text, key in list(keys.values(value, keys.root(), "path")) if base else ():
         if key is None or not isinstance(text, str) or text in ("", *key.notes.get("words", ())):
             continue
-        holder: Any = value
-        for step in path[:-1]:
-            holder = holder[step]
+        holder = value_at(value, path[:-1])
         if (id(holder), path[-1]) not in visited:
             visited.add((id(holder), path[-1]))
             holder[path[-1]] = _rebase_path(text, base, folder)

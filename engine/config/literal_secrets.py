@@ -16,7 +16,7 @@ from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import PREFIX
 from engine.values.redaction import is_secret_name
-from engine.values.trees import Json, leaves
+from engine.values.trees import Json, leaves, value_at
 
 _LINE = re.compile(r"\r\n|[\r\n\x85\u2028\u2029]")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'", re.DOTALL)
@@ -169,9 +169,8 @@ def _names_secret(name: str) -> bool:
 
 def _is_named_secret(value: Any, path: Path, text: str) -> bool:
     """Whether the header or parameter with this value is secret: not a version or project."""
-    for step in path[:-1]:
-        value = value[step]
-    name = value.get("header", value.get("query", ""))
+    holder = value_at(value, path[:-1])
+    name = holder.get("header", holder.get("query", ""))
     return not (isinstance(name, str) and _PUBLIC.search(name))
 
 

@@ -20,7 +20,7 @@ from engine.config.joined_document import earlier_name
 from engine.config.unknown_keys import Meaning
 from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument
-from engine.values.trees import Json
+from engine.values.trees import Json, value_at
 
 Error = Any
 """A ValidationError; its stubs type most attributes as possibly unset."""
@@ -261,7 +261,5 @@ def _within(path: Path) -> str:
 def _description(root: Any, holder: Any, key: str) -> str:
     described = holder.get("properties", {}).get(key, {})
     if "$ref" in described and "description" not in described:
-        for step in described["$ref"].split("/")[1:]:
-            root = root[step]
-        described = root
+        described = value_at(root, described["$ref"].split("/")[1:])
     return str(described.get("description", ""))

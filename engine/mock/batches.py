@@ -18,7 +18,7 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.request import Request, environ_of
 from engine.mock.object_store import MockObject, ObjectStore
 from engine.values.caller import Caller
-from engine.values.trees import Json
+from engine.values.trees import Json, member_at
 
 _FILES = "/files"
 _CALLER = InternalCaller(Caller("gateway"))
@@ -42,8 +42,8 @@ class Batches:
         name = request.get("batch", {}).get("displayName") if self._form.stored else None
         if isinstance(name, str) and isinstance(metadata := entry.value.get("metadata"), dict):
             metadata["displayName"] = name  # by which a gateway knows the owner in lists
-        stored = self._stored(request)
-        requests = self._requests(request) if stored is None else _lines(stored)
+        content = self._named_file(request)
+        requests = self._requests(request) if content is None else _lines(content)
         results = [self._result(each, path, mount) for each in requests]
         lines = b"".join(orjson.dumps(line) + b"\n" for line in results)
         if self._form.url:
@@ -51,7 +51,7 @@ class Batches:
             file = {"id": name, "object": "file", "purpose": "batch_output", "bytes": len(lines)}
             file |= {"filename": "results.jsonl", "created_at": 0, "status": "processed"}
             self._store.keep(_FILES, name, file, lines)
-        elif stored is not None:
+        elif content is not None:
             name = f"batch-{secrets.token_hex(8)}"
             self._store.keep(_FILES, name, {"name": f"files/{name}"}, lines)
             output = {"responsesFile": f"files/{name}"}
@@ -74,24 +74,20 @@ class Batches:
 
     def _requests(self, request: Json) -> Iterator[Json]:
         """The requests of a batch, in its body or in a file."""
-        node: Any = request
-        for step in self._form.requests:
-            node = node.get(step) if isinstance(node, dict) else None
+        node = member_at(request, self._form.requests)
         if self._form.url:
-            name = str(request.get("input_file_id"))
-            entry = self._store.collections.get(_FILES, {}).get(name)
-            content = b"" if entry is None else entry.content
-            node = _lines(content)
+            node = _lines(self._content(str(request.get("input_file_id"))))
         yield from (each for each in node or () if isinstance(each, dict))
 
-    def _stored(self, request: Json) -> bytes | None:
+    def _named_file(self, request: Json) -> bytes | None:
         """The content of the file that a JSON body names in place of its requests."""
-        node: Any = request if self._form.stored else None
-        for step in self._form.stored:
-            node = node.get(step) if isinstance(node, dict) else None
-        if not isinstance(node, str):
+        name = member_at(request, self._form.stored) if self._form.stored else None
+        if not isinstance(name, str):
             return None
-        entry = self._store.collections.get(_FILES, {}).get(node.removeprefix("files/"))
+        return self._content(name.removeprefix("files/"))
+
+    def _content(self, name: str) -> bytes:
+        entry = self._store.collections.get(_FILES, {}).get(name)
         return b"" if entry is None else entry.content
 
     def _result(self, entry: Json, path: str, mount: str) -> Json:

@@ -13,7 +13,7 @@ import orjson
 from engine.dialects.interface.batches import BatchFormat
 from engine.exchange.body import FileView
 from engine.exchange.opened_ids import Batch
-from engine.objects.places import JsonName, find, value_at
+from engine.objects.places import JsonName, find
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
     Ambiguous,
@@ -23,6 +23,7 @@ from engine.values.json_edit import (
     edits,
     refuse_repeated_names,
 )
+from engine.values.trees import value_at
 
 MAX_LINE = 32_000_000
 """Bytes of a line of a batch."""

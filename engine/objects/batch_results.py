@@ -22,6 +22,7 @@ from engine.objects.response_ids import ResponseSealer
 from engine.stores.database.failures import DatabaseError
 from engine.stores.ledger_entry import Entry
 from engine.values.json_edit import apply_edits, edits
+from engine.values.trees import member_at
 from engine.values.usage import NO_USAGE, Usage
 
 VIA = "batch"
@@ -165,9 +166,7 @@ def add_lists(value: Any, lists: Sequence[tuple[str, ...]], counter: ResultCount
     names."""
     changes = Changes()
     for steps in lists:
-        node = value
-        for step in steps:
-            node = node.get(step) if isinstance(node, dict) else None
+        node = member_at(value, steps)
         for index, entry in enumerate(node if isinstance(node, list) else ()):
             for path, new in counter.add(entry, 0).items():
                 changes[(*steps, index, *path)] = new

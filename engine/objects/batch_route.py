@@ -18,8 +18,8 @@ from engine.objects.batch_results import ResultCounter, add_lists
 from engine.objects.batch_uploads import BatchUploads
 from engine.objects.facts import ObjectFacts
 from engine.objects.marks import Changes
-from engine.objects.pages import at
 from engine.objects.response_ids import Look
+from engine.values.trees import member_at
 from engine.values.usage import Usage
 
 _FILE = "file"
@@ -63,10 +63,10 @@ class BatchRoute:
         """The changes of a page of a list, and its rows that `note` wants."""
         lists = self._facts.lists
         assert lists is not None
-        rows = [row for row in at(value, lists.items) or [] if isinstance(row, dict)]
+        rows = [row for row in member_at(value, lists.items) or [] if isinstance(row, dict)]
         is_noted = "state" in self._facts.batch
-        shown = [row for row in rows if is_noted and is_of_note(self._form, row)]
-        return self._without_results(value, lists.items), shown
+        notable = [row for row in rows if is_noted and is_of_note(self._form, row)]
+        return self._without_results(value, lists.items), notable
 
     def note(self, row: dict[str, Any], holder: Holder, exchange: Exchange) -> None:
         """Note what a row of a list shows, which may be another caller's."""
@@ -77,9 +77,9 @@ class BatchRoute:
     ) -> None:
         """Note the file that an upload has become."""
         form = self._dialect.files
-        vendor_id = None if form is None else at(value, form.id)
+        vendor_id = None if form is None else member_at(value, form.id)
         if form is not None and isinstance(vendor_id, str):
-            size = form.facts(at(value, form.id[:-1])).size
+            size = form.facts(member_at(value, form.id[:-1])).size
             uploads.finish(upload, holder, vendor_id, size)
 
     def is_in_body(self, opened: OpenedIds) -> bool:
@@ -117,9 +117,9 @@ class BatchRoute:
     def _without_results(self, value: Any, items: tuple[str, ...]) -> Changes:
         """The changes that leave results out of a list, whose rows may be those of others."""
         changes = Changes()
-        for index, row in enumerate(at(value, items) or []):
+        for index, row in enumerate(member_at(value, items) or []):
             for steps in self._form.lists:
-                if at(row, steps):
+                if member_at(row, steps):
                     changes[(*items, index, *steps)] = b"[]"
         return changes
 
@@ -147,13 +147,13 @@ class BatchLook:
 
     def outcome(self) -> Any:
         rows = [] if self._counter is None else self._counter.take()
-        seen, self._object = self._object, None
-        return seen, rows
+        batch, self._object = self._object, None
+        return batch, rows
 
     def settle(self, outcome: Any) -> None:
-        seen, rows = outcome
-        if seen is not None:
-            self._note(seen)
+        batch, rows = outcome
+        if batch is not None:
+            self._note(batch)
         if self._counter is not None:
             self._counter.count(rows)
 

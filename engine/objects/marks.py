@@ -15,12 +15,13 @@ import orjson
 
 from engine.exchange.interfaces import Part
 from engine.objects.facts import MEMBER, MarkFacts
-from engine.objects.places import IdPlace, JsonName, find, value_at
+from engine.objects.places import IdPlace, JsonName, find
 from engine.objects.sealed_ids import Sealer
 from engine.spec.multipart import Buffer
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import Ambiguous, Edit, JsonPath
+from engine.values.trees import value_at
 
 _START = "mwo-"
 _MARK = re.compile(rf"{_START}([a-z2-7]{{16}})-")

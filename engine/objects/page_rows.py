@@ -13,21 +13,22 @@ from msgspec import Struct
 
 from engine.objects.facts import ListFacts
 from engine.objects.marks import Changes
-from engine.objects.pages import VendorPage, at, without_rows
+from engine.objects.pages import VendorPage, without_rows
 from engine.objects.response_ids import ResponseSealer
+from engine.values.trees import member_at, value_at
 
 
 class PageRows(Struct, frozen=True):
     """The rows that a caller gets of a page: how many, and the ids of the first and the last of
     them, None without any. `rest` is the index of the caller's first row that is not among them,
-    None if there is no other. `envelope` is the page without rows, `shown` are those of all rows
+    None if there is no other. `envelope` is the page without rows, `notable` are those of all rows
     that the gateway notes; `more` and `following` are as in VendorPage."""
 
     count: int
     ends: tuple[Any, Any] | None
     rest: int | None
     envelope: Mapping[str, Any]
-    shown: Sequence[dict[str, Any]]
+    notable: Sequence[dict[str, Any]]
     more: bool
     following: str
 
@@ -50,27 +51,27 @@ class RowReader(Struct, frozen=True):
         their JSON, joined by commas. Raises ValueError for a text that is not JSON."""
         value = orjson.loads(text)
         page = VendorPage(value, self.lists, self.size, backward=self.backward)
-        own = [i for i, row in enumerate(page.rows) if i >= skip and self.is_own(row)]
-        changes, shown = (Changes(), []) if self.look is None else self.look(value)
+        indexes = [i for i, row in enumerate(page.rows) if i >= skip and self.is_own(row)]
+        changes, notable = (Changes(), []) if self.look is None else self.look(value)
         _apply(value, changes | sealer.changes(value, "body"))
         rest = None
         if self.backward:
-            own, rest = own[max(0, len(own) - room) :], 0 if len(own) > room else None
-        elif len(own) > room:
-            own, rest = own[:room], own[room]
-        rows = [page.rows[index] for index in own]
-        ends = (at(rows[0], self.lists.id), at(rows[-1], self.lists.id)) if rows else None
+            rest = 0 if len(indexes) > room else None
+            indexes = indexes[max(0, len(indexes) - room) :]
+        elif len(indexes) > room:
+            indexes, rest = indexes[:room], indexes[room]
+        rows = [page.rows[index] for index in indexes]
+        ids = [member_at(row, self.lists.id) for row in rows]
+        ends = (ids[0], ids[-1]) if ids else None
         envelope = without_rows(value, self.lists)
-        result = PageRows(len(rows), ends, rest, envelope, shown, page.more, page.following)
+        result = PageRows(len(rows), ends, rest, envelope, notable, page.more, page.following)
         return result, orjson.dumps(rows)[1:-1]
 
 
 def _apply(value: Any, changes: Changes) -> None:
     """Make changes in a JSON value, the innermost first: those above them may take them away."""
     for path, text in sorted(changes.items(), key=lambda change: -len(change[0])):
-        node = value
-        for step in path[:-1]:
-            node = node[step]
+        node = value_at(value, path[:-1])
         if text is None:
             del node[path[-1]]
         else:

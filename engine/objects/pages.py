@@ -20,6 +20,7 @@ from engine.objects.id_opener import IdOpener, not_found
 from engine.objects.sealed_ids import Identity, TooLong
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
+from engine.values.trees import member_at
 
 MAX_PAGES = 20
 """Pages of vendors that are read for one page of a caller."""
@@ -108,24 +109,17 @@ class VendorPage:
 
     def __init__(self, value: Any, lists: ListFacts, size: int, *, backward: bool) -> None:
         self.value = value
-        rows = at(value, lists.items)
+        rows = member_at(value, lists.items)
         self.rows: Sequence[Any] = rows if isinstance(rows, list) else []
         if lists.cursor == "token":
-            following = at(value, lists.next)
+            following = member_at(value, lists.next)
             self.following = following if isinstance(following, str) else ""
             self.more = bool(self.following)
             return
-        last = at(self.rows[0 if backward else -1], lists.id) if self.rows else None
+        last = member_at(self.rows[0 if backward else -1], lists.id) if self.rows else None
         self.following = last if isinstance(last, str) else ""
-        more = at(value, lists.more) if lists.more else len(self.rows) >= size
+        more = member_at(value, lists.more) if lists.more else len(self.rows) >= size
         self.more = bool(more) and bool(self.following)
-
-
-def at(value: Any, steps: Sequence[str]) -> Any:
-    """The value at a path of names; None if there is none."""
-    for step in steps:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value
 
 
 def answer(
@@ -140,7 +134,9 @@ def answer(
     """The page for the caller: that of the vendor with other rows. `ends` are the ids of the first
     and the last of them, None without rows."""
     page = dict(envelope)
-    _set(page, lists.items, rows, always=ends is not None or at(page, lists.items) is not None)
+    _set(
+        page, lists.items, rows, always=ends is not None or member_at(page, lists.items) is not None
+    )
     if lists.more:
         _set(page, lists.more, more)
     for steps, index in ((lists.first, 0), (lists.last, 1)):
@@ -154,7 +150,7 @@ def answer(
 def without_rows(page: Any, lists: ListFacts) -> dict[str, Any]:
     """A page of a vendor without its rows."""
     envelope = dict(page) if isinstance(page, dict) else {}
-    if at(envelope, lists.items) is not None:
+    if member_at(envelope, lists.items) is not None:
         _set(envelope, lists.items, [])
     return envelope
 

@@ -169,13 +169,6 @@ def find(value: Any, steps: Sequence[str], json_name: JsonName | None = None) ->
     return [*paths]
 
 
-def value_at(value: Any, path: JsonPath) -> Any:
-    """The value at a path that `find` has returned."""
-    for step in path:
-        value = value[step]
-    return value
-
-
 def _entries(node: Any) -> Iterator[tuple[str | int, Any]]:
     if isinstance(node, dict):
         yield from node.items()

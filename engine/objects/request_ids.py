@@ -14,8 +14,7 @@ from engine.exchange.opened_ids import OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.marks import Marker
-from engine.objects.pages import at
-from engine.objects.places import IdPlace, JsonName, find, names_in, value_at
+from engine.objects.places import IdPlace, JsonName, find, names_in
 from engine.process.loop_turn import paced
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query, decode
@@ -31,6 +30,7 @@ from engine.values.json_edit import (
     refuse_repeated_names,
 )
 from engine.values.media_types import body_kind, essence
+from engine.values.trees import member_at, value_at
 
 
 class RequestIds:
@@ -61,7 +61,7 @@ class RequestIds:
     def open(self, exchange: Exchange, opened: OpenedIds) -> bool:
         """Open the ids of a request, and mark what it makes. Returns whether the body has changed.
         Raises GatewayError 400 and 404."""
-        opened.creates = not self._when or at(exchange.content.value, self._when) is True
+        opened.creates = not self._when or member_at(exchange.content.value, self._when) is True
         for place in self._of["path"]:
             self._open_path(exchange, place, opened)
         if self._of["query"] and exchange.query:

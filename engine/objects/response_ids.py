@@ -12,13 +12,14 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.opened_ids import Holder
 from engine.objects.facts import ObjectFacts
 from engine.objects.marks import Changes, unmarked
-from engine.objects.places import IdPlace, JsonName, find, names_in, value_at
+from engine.objects.places import IdPlace, JsonName, find, names_in
 from engine.objects.sealed_ids import Identity, Sealer, TooLong
 from engine.relay.filter import Filter
 from engine.relay.whole_body import has_whole_body
 from engine.values.errors import EventTooLarge
 from engine.values.json_edit import apply_edits, edits
 from engine.values.media_types import essence, is_json, sequence_kind
+from engine.values.trees import value_at
 
 MAX_LINE = 32_000_000
 """Bytes of a line of JSON Lines that can be edited."""

@@ -8,7 +8,7 @@ import orjson
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
-from engine.objects.places import JsonName, find, names_in, value_at
+from engine.objects.places import JsonName, find, names_in
 from engine.objects.response_ids import ResponseSealer
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
@@ -20,6 +20,7 @@ from engine.values.json_edit import (
     edits,
     refuse_repeated_names,
 )
+from engine.values.trees import value_at
 
 MESSAGE = "message"
 """The location of places in the messages of a session."""

@@ -24,7 +24,7 @@ from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from engine.spec.formats import FORMATS
 from engine.spec.schema_cost import SchemaCost, may_be_expensive
 from engine.values.errors import GatewayError
-from engine.values.trees import Json
+from engine.values.trees import Json, value_at
 
 EXPENSIVE = 1_000
 """How often schemas may be applied to one value before the cost of values is counted first. In
@@ -184,8 +184,7 @@ class SchemaValidator:
         schema: Any = json.loads(self._text)
         if self._parts:
             schema = self._files()[0].get(str(error.absolute_keyword_location).partition("#")[0])
-        for step in path_in(schema, error.schema_path[:-1]):
-            schema = schema[step]
+        schema = value_at(schema, path_in(schema, error.schema_path[:-1]))
         is_of_error = isinstance(schema, dict) and schema.get("pattern") == pattern
         return str(schema.get(SOURCE_PATTERN, pattern)) if is_of_error else pattern
 

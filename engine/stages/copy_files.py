@@ -15,10 +15,11 @@ from engine.exchange.opened_ids import Holder
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
-from engine.objects.places import IdPlace, JsonName, find, value_at
+from engine.objects.places import IdPlace, JsonName, find
 from engine.objects.sealed_ids import Identity, is_sealed
 from engine.spec.model_locations import ModelLocations
 from engine.values.json_edit import JsonPath, apply_edits, edits
+from engine.values.trees import value_at
 
 _GONE = (400, 403, 404)
 """The statuses of an upstream that may not have a copy any more."""

@@ -20,12 +20,13 @@ from engine.exchange.opened_ids import Batch, OpenedIds
 from engine.objects.batch_files import BatchFiles
 from engine.objects.batch_requests import BatchRequest, BatchWriter, VendorRequest
 from engine.objects.owners import owner_of
-from engine.objects.places import JsonName, find, value_at
+from engine.objects.places import JsonName, find
 from engine.process.loop_turn import await_turn
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.values.errors import GatewayError
 from engine.values.json_edit import JsonPath
 from engine.values.media_types import essence
+from engine.values.trees import value_at
 
 log = logging.getLogger("modelway")
 

@@ -8,7 +8,7 @@ Modes: `strict` refuses; `lenient` refuses what does not match the operation's m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
@@ -21,6 +21,7 @@ from engine.spec.request_bodies import Bodies, BodyRule, check
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
+from engine.values.trees import value_at
 
 Refuse = Callable[[Exchange, GatewayError], None]
 
@@ -185,10 +186,7 @@ def _remove(exchange: Exchange, members: Iterable[Path], locations: ModelLocatio
         return
     body = Body(without_members(exchange.body.buffer, paths))
     for path in paths:
-        holder: Any = exchange.content.value
-        for step in path[:-1]:
-            holder = holder[step]
-        del holder[path[-1]]
+        del value_at(exchange.content.value, path[:-1])[path[-1]]
     exchange.body = body
     if locations is not None:
         locations.find(exchange)

@@ -181,7 +181,7 @@ class _Walk:
         finally:
             held.close()
         if (batches := self._forward.objects.batches) is not None:
-            for row in rows.shown:
+            for row in rows.notable:
                 batches.note(row, holder, exchange)
         return response, rows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 Json = dict[str, Any]
@@ -14,6 +14,20 @@ Section = Mapping[str, Any]
 
 TreePath = tuple[Any, ...]
 """The names and indexes that lead to a value."""
+
+
+def value_at(value: Any, path: Iterable[Any]) -> Any:
+    """The value at a path, which there is. Raises KeyError, IndexError or TypeError for another."""
+    for step in path:
+        value = value[step]
+    return value
+
+
+def member_at(value: Any, names: Iterable[str]) -> Any:
+    """The value at a path of names; None if there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def leaves(value: Any, at: TreePath = ()) -> Iterator[tuple[TreePath, Any]]:

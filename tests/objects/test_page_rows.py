@@ -68,7 +68,7 @@ def test_a_row_that_is_changed_within_and_above_has_the_change_above():
 
     rows, text = reader(look=look)(orjson.dumps(PAGE), 0, 1)
     assert orjson.loads(text) == {"id": "other"}
-    assert [row["id"] for row in rows.shown] == [sealed("e")]
+    assert [row["id"] for row in rows.notable] == [sealed("e")]
 
 
 def test_a_page_that_is_no_json_is_none():

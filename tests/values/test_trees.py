@@ -1,8 +1,28 @@
 """Leaves of trees, and changed copies, which share what has no change."""
 
-from engine.values.trees import has_more_levels, leaves, map_leaves, merge, with_changes
+import pytest
+
+from engine.values.trees import (
+    has_more_levels,
+    leaves,
+    map_leaves,
+    member_at,
+    merge,
+    value_at,
+    with_changes,
+)
 
 TREE = {"a": [1, {"b": "x"}], "c": {}, "d": None}
+
+
+def test_a_path_leads_through_lists_and_a_path_of_names_may_lead_nowhere():
+    tree = {"a": [{"b": 1}], "c": {"d": None}}
+    assert value_at(tree, ("a", 0, "b")) == 1
+    assert value_at(tree, ()) is tree
+    assert member_at(tree, ("c",)) == {"d": None}
+    assert member_at(tree, ("a", "b")) is member_at(tree, ("c", "d", "e")) is None
+    with pytest.raises(KeyError):
+        value_at(tree, ("c", "x"))
 
 
 def test_leaves_have_their_paths_and_empty_parts_are_leaves():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.dialects.interface.batches import BatchFormat, BatchResult
-from engine.values.trees import Json
+from engine.values.trees import Json, member_at
 
 _OPERATIONS = {
     ":batchGenerateContent": ":generateContent",
@@ -43,10 +43,7 @@ def files(value: Json) -> Sequence[str]:
     """The file with results of a batch that has ended."""
     names = []
     for steps in _HOLDERS:
-        holder: object = value
-        for step in steps:
-            holder = holder.get(step) if isinstance(holder, dict) else None
-        name = holder.get("responsesFile") if isinstance(holder, dict) else None
+        name = member_at(value, (*steps, "responsesFile"))
         names += [name] if isinstance(name, str) and name not in names else []
     return names
 

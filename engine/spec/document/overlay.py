@@ -17,7 +17,7 @@ from engine.source.problem import Findings, Level, Path, path_order
 from engine.source.reader import SourceDocument, read_file
 from engine.source.suggestion import did_you_mean, near
 from engine.spec.document.node import Library
-from engine.values.trees import Json
+from engine.values.trees import Json, value_at
 
 _VERBS = ("update", "remove")
 _STEP = re.compile(r"\[['\"]([^'\"\]]+)['\"]\]|\.([\w-]+)")
@@ -167,7 +167,4 @@ class _Action:
         self._grafts[at_document] = (self._marked, at_overlay)
 
     def _value(self, path: Path) -> Any:
-        value = self._document
-        for step in path:
-            value = value[step]
-        return value
+        return value_at(self._document, path)

@@ -30,7 +30,7 @@ from engine.spec.document.unusable_values import (
     deep_places,
     half_characters,
 )
-from engine.values.trees import Json
+from engine.values.trees import Json, value_at
 
 _META_30 = "http://json-schema.org/draft-04/schema"
 _META_31 = "https://json-schema.org/draft/2020-12/schema"
@@ -206,10 +206,7 @@ class _Part:
         return self._holder(self._path)
 
     def _holder(self, path: Path) -> Any:
-        value = self._library.files[self._uri].value
-        for step in path:
-            value = value[step]
-        return value
+        return value_at(self._library.files[self._uri].value, path)
 
     def _remove(self, path: Path) -> None:
         """Remove a value, or make it one that says nothing: a body accepts anything, a named part

@@ -10,6 +10,7 @@ from engine.config.transforms import TransformConfig
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.offline.transform_edits import edits_of
 from engine.policies import transform_of
+from engine.values.trees import value_at
 
 _Edit = tuple[str, Any]
 """An edit in words, and its value."""
@@ -70,8 +71,5 @@ def _edits(transforms: tuple[TransformConfig, ...]) -> list[_Edit]:
     edits = []
     for transform in transforms:
         for at, name in edits_of(transform):
-            value: Any = transform.options
-            for step in at[len(transform.at) :]:
-                value = value[step]
-            edits.append((name, value))
+            edits.append((name, value_at(transform.options, at[len(transform.at) :])))
     return edits
