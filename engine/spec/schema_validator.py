@@ -122,7 +122,7 @@ class SchemaValidator:
         `compile_on_use`. `cheap`: it is known not to be expensive."""
         if self._is_proven:
             return
-        if not (known or cheap) and may_be_expensive(self._text, (p.text for p in self._parts)):
+        if not cheap and may_be_expensive(self._text, (p.text for p in self._parts)):
             self.is_expensive = self.cost.most > EXPENSIVE
             self._cost = self._cost if self.is_expensive else None
         if not (known and (_on_use.get() or _compiled.is_full(self.size))):

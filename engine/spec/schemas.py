@@ -12,6 +12,7 @@ from typing import TypeVar
 from engine.source.problem import Path
 from engine.spec import broken_keyword
 from engine.spec.broken_keyword import BrokenKeyword
+from engine.spec.document.cache import SchemaFacts
 from engine.spec.document.node import Library, Node
 from engine.spec.json_schema_files import Purpose, json_schema_files
 from engine.spec.schema_cost import Place, SchemaCost
@@ -27,8 +28,8 @@ _MAX_BROKEN = 100
 class Schemas:
     """The schemas of a library of OpenAPI files, for one purpose.
 
-    `proven`: an earlier process has compiled the same schemas, and none is expensive. `cheap`: none
-    is expensive, as those for another purpose are not. `has_broken` is whether one could not be
+    `earlier`: what an earlier process found when it read the same document. `cheap`: none is
+    expensive, as those for another purpose are not. `has_broken` is whether one could not be
     compiled; `left_out` are the keywords that it lacks now. `expensive` are the expensive ones,
     each with its cost.
     """
@@ -38,15 +39,15 @@ class Schemas:
         library: Library,
         purpose: Purpose = Purpose.REQUEST,
         *,
-        proven: bool = False,
+        earlier: SchemaFacts | None = None,
         cheap: bool = False,
     ) -> None:
         self.is_30 = library.is_30
         self.json_name = library.json_name
         self._library = library
         self._purpose = purpose
-        self._is_proven = proven
-        self._is_cheap = proven or cheap
+        self._earlier = earlier
+        self._is_cheap = cheap
         self.has_broken = False
         self.expensive: list[tuple[Node, SchemaCost]] = []
         self.left_out: list[BrokenKeyword] = []
@@ -62,22 +63,25 @@ class Schemas:
         validator = self._validators.get(key)
         if validator is None:
             uri = self._uris[node.uri]
-            validator = self._sound_validator(uri, node.path)
+            validator = self._sound_validator(uri, node)
             if validator.is_expensive:
                 validator.cost.locate(Place(uri, node.path))
                 self.expensive.append((node, validator.cost))
             self._validators[key] = validator
         return validator
 
-    def _sound_validator(self, uri: str, path: Path) -> SchemaValidator:
+    def _sound_validator(self, uri: str, node: Node) -> SchemaValidator:
         """The compiled validator of a schema, without the keywords that cannot be compiled."""
+        path, earlier = node.path, self._earlier
+        known = earlier is not None and not earlier.has_broken
+        cheap = self._is_cheap or (earlier is not None and _place(node) not in earlier.expensive)
         if self._parts is None:
             self._parts = SchemaParts(json_schema_files(self._library, self._purpose))
         for _ in range(_MAX_BROKEN):
             text, parts = self._parts.of(uri, path)
             validator = validator_of(self.is_30, uri, text, parts)
             try:
-                validator.prove(known=self._is_proven, cheap=self._is_cheap)
+                validator.prove(known=known, cheap=cheap)
             except ValueError as error:
                 self.has_broken = True
                 root = SchemaPart(uri, path, text)
@@ -90,9 +94,13 @@ class Schemas:
                 return validator
         raise ValueError(f"more than {_MAX_BROKEN} of its keywords cannot be compiled")
 
-    def release_files(self) -> None:
-        """Free the copies of the files: they are made again for another schema."""
+    def finish_reading(self) -> SchemaFacts:
+        """What a later process may know of the schemas so far. Frees the copies of the files: they
+        are made again for another schema, of which nothing is known if one is expensive."""
+        expensive = frozenset(_place(node) for node, _ in self.expensive)
         self._parts = None
+        self._earlier = None if expensive else self._earlier
+        return SchemaFacts(has_broken=self.has_broken, expensive=expensive)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` returned for the first of equal keys: thousands of operations have the same
@@ -102,3 +110,7 @@ class Schemas:
     def first(self, parts: tuple[T, ...]) -> tuple[T, ...]:
         """The first of equal parts of operations."""
         return self.once(parts, lambda: parts)
+
+
+def _place(node: Node) -> tuple[str, Path]:
+    return str(node.uri), node.path

@@ -135,7 +135,7 @@ def read(
         return None
     library.json_name = json_name
     library.pack()  # most of it describes responses, which are read by few
-    schemas = Schemas(library, proven=entry is not None and entry.schemas_are_proven)
+    schemas = Schemas(library, earlier=entry.schema_facts if entry is not None else None)
     try:
         reader = OperationReader(name, library, schemas, tuple(mounts), findings)
         reader.read()
@@ -143,12 +143,12 @@ def read(
         message = "schemas cannot be read: they are nested too deeply"
         findings.error(library.document.source, (), "MW204", message)
         return None
-    schemas.release_files()
+    facts = schemas.finish_reading()
     compiled = {Purpose.REQUEST: schemas}
     specification = Specification(name, reader.operations, library, reader.refusals, compiled)
     if entry is None:
         return specification
-    entry.schemas_are_proven = not (schemas.has_broken or schemas.expensive)
+    entry.schema_facts = facts
     return replace(specification, _cache_entry=(entry, document_findings.unsorted))
 
 

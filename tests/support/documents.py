@@ -39,6 +39,16 @@ def get(name: str = "x", **more: Any) -> dict[str, Any]:
     return {"operationId": name, "responses": RESPONSES, **more}
 
 
+def doubling(leaf: dict[str, Any], **depths: int) -> dict[str, Any]:
+    """Schemas `NAME0` to `NAMEn` by name, of which each refers to the next twice."""
+    schemas: dict[str, Any] = {f"{name}{depth}": leaf for name, depth in depths.items()}
+    for name, depth in depths.items():
+        for n in range(depth):
+            reference = {"$ref": f"#/components/schemas/{name}{n + 1}"}
+            schemas[f"{name}{n}"] = {"anyOf": [reference, reference]}
+    return schemas
+
+
 def library(value: dict[str, Any]) -> Library:
     """The library of a document that refers to no other file, without a file."""
     new_library = Library(HERE)

@@ -21,6 +21,9 @@ from importlib import metadata
 from pathlib import Path as FilePath
 from typing import Any
 
+import msgspec
+from msgspec import MsgspecError, Struct
+
 from engine.source.files import is_file, read_text
 from engine.source.problem import Findings, Level, Path, Problem
 from engine.source.reader import SourceDocument
@@ -42,9 +45,17 @@ _MEMBERS = '"members":['
 log = logging.getLogger("modelway")
 
 
+class SchemaFacts(Struct, frozen=True):
+    """What an earlier process found of the schemas of a document: whether one cannot be compiled,
+    and the places of the expensive ones, by file and path."""
+
+    has_broken: bool
+    expensive: frozenset[tuple[str, Path]]
+
+
 class CacheEntry:
-    """The cache entry of one document. `schemas_are_proven`: the schemas of its requests were
-    compiled, by the same jsonschema_rs."""
+    """The cache entry of one document. `schema_facts` are those of the schemas of its requests, as
+    the same jsonschema_rs compiled them."""
 
     def __init__(
         self,
@@ -65,7 +76,7 @@ class CacheEntry:
         self._file = folder / f"{hashed.hexdigest()}.json"
         self._places = -1  # none is stored yet
         self._digests: list[str] = []
-        self.schemas_are_proven = False
+        self.schema_facts: SchemaFacts | None = None
 
     def load(self, findings: Findings) -> Library | None:
         """The library from the cache; its problems go to the findings. None without a valid
@@ -75,7 +86,7 @@ class CacheEntry:
             return None
         try:
             return self._library(*_parts(data.decode("ascii")), findings)
-        except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, OSError, MsgspecError) as error:
             log.warning("the cache entry %s cannot be used: %s", self._file, error)
             return None
 
@@ -94,7 +105,7 @@ class CacheEntry:
                 [str(uri), marked.file, digest, marked.is_json, _positions(marked.positions)]
                 for (uri, marked), digest in zip(files, self._digests, strict=True)
             ],
-            "proven": self.schemas_are_proven,
+            "schemas": msgspec.to_builtins(self.schema_facts),
             "values": [shell for shell, _ in shells],
             "lengths": [[len(text) for text in texts] for _, texts in shells],
             "checksum": zlib.crc32(members.encode()),
@@ -170,11 +181,12 @@ class CacheEntry:
             FilePath(uri): {tuple(p): (marks[i], tuple(at)) for p, i, at in grafts}
             for uri, grafts in entry["grafts"]
         }
+        facts = msgspec.convert(entry["schemas"], SchemaFacts | None)
         findings.unsorted += [_problem(fields) for fields in entry["problems"]]
         findings.texts.update({marked.file: marked.text for marked in marks})
         self._places = sum(len(marked.positions) for marked in marks)
         self._digests = [digest for _, _, digest, _, _ in entry["files"]]
-        self.schemas_are_proven = entry["proven"] is True
+        self.schema_facts = facts
         return library
 
 

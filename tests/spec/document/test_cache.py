@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,10 @@ from engine.source import nodes, problem, reader, source_map, values
 from engine.source.problem import Findings, Level, Problem
 from engine.spec import schema_validator
 from engine.spec.document import cache, overlay, unreadable_parts
+from engine.spec.schema_cost import SchemaCost
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.spec import Specification, read
+from tests.support.documents import document, doubling, get, json_body
 from tests.support.paths import ROOT
 
 DOCUMENT = """openapi: 3.1.0
@@ -227,6 +230,15 @@ def test_a_damaged_entry_is_replaced(folder: Path, text: str) -> None:
     assert once(folder)[2] == 0
 
 
+def test_an_entry_with_other_facts_of_schemas_is_replaced(folder: Path) -> None:
+    once(folder)
+    text = entry(folder).read_text()
+    assert '"has_broken":false' in text
+    entry(folder).write_text(text.replace('"has_broken":false', '"has_broken":"no"'))
+    assert once(folder)[2] == 3
+    assert once(folder)[2] == 0
+
+
 def test_a_folder_that_cannot_be_made_costs_nothing_but_time(folder: Path) -> None:
     (folder / "cache").write_text("a file")
     assert once(folder)[2] == 3
@@ -283,6 +295,42 @@ def test_schemas_that_an_earlier_process_compiled_are_compiled_when_they_are_use
         gc.collect()  # the validators end with their process
     assert numbers == [first, again]
     assert results[0] == results[1]
+
+
+def test_of_a_cached_document_only_the_cost_of_expensive_schemas_is_found_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_validator, "MAX_COMPILED", 0)
+    schemas = doubling({"minimum": 30417}, Dear=12, Cheap=7)
+    paths = {
+        f"/{name}": {"post": get(requestBody=json_body({"$ref": f"#/components/schemas/{name}"}))}
+        for name in ("Dear0", "Cheap0")
+    }
+    value = document(paths=paths, components={"schemas": schemas})
+    (folder / "api.yaml").write_text(json.dumps(value))
+    costs: list[int] = []
+    init = SchemaCost.__init__
+
+    def counting(self: Any, *parts: Any) -> None:
+        init(self, *parts)
+        costs.append(self.most)
+
+    monkeypatch.setattr(SchemaCost, "__init__", counting)
+
+    def reading() -> tuple[int, list[Problem], list[bool]]:
+        specification, problems, _ = once(folder)
+        operations = specification.operations.values()
+        rules = [rule for each in operations for rule in each.bodies.rules.values()]
+        expensive = [rule.validator is not None and rule.validator.is_expensive for rule in rules]
+        return len(costs), problems, expensive
+
+    first = reading()
+    costs.clear()
+    gc.collect()  # the validators end with their process
+    again = reading()
+    assert (first[0], again[0]) == (2, 1)
+    assert first[1:] == again[1:]
+    assert first[2] == [True, False]
 
 
 def count_compilations(monkeypatch: pytest.MonkeyPatch) -> list[SchemaValidator]:
