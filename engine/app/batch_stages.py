@@ -15,7 +15,7 @@ from engine.objects.batch_files import BatchFiles
 from engine.objects.batch_route import BatchRoute
 from engine.plan.route import Route
 from engine.stages.judge_batch import judge_batch, refuse_pieces
-from engine.stages.keep_upload import KeptUploads, keep_upload
+from engine.stages.keep_upload import UploadRules, keep_upload
 from engine.upstream.target import Target
 
 
@@ -28,8 +28,8 @@ def batch_stages(route: Route, parts: Parts, judging: StagesOfRoute) -> list[Sta
         return []
     if "pieces" in facts.batch:
         return [parts.shared.once("pieces", dialect.name, partial(refuse_pieces, form))]
-    if (kept := kept_uploads(route, parts)) is not None:
-        return [keep_upload(kept)]
+    if (rules := upload_rules(route, parts)) is not None:
+        return [keep_upload(rules)]
     if "requests" not in facts.batch:
         return []
     upstreams = tuple(dict.fromkeys(to.upstream for to in route.to))
@@ -48,7 +48,7 @@ def batch_stages(route: Route, parts: Parts, judging: StagesOfRoute) -> list[Sta
     return [parts.shared.once("batch", (dialect.name, upstreams), build)]
 
 
-def kept_uploads(route: Route, parts: Parts) -> KeptUploads | None:
+def upload_rules(route: Route, parts: Parts) -> UploadRules | None:
     """Which pieces of uploads a route keeps, None for none."""
     facts, form = route.objects, route.dialects[-1].files
     if facts is None or form is None or parts.opener is None or parts.uploads is None:
@@ -56,7 +56,7 @@ def kept_uploads(route: Route, parts: Parts) -> KeptUploads | None:
     place = next((place for place in facts.names if place.location == "query"), None)
     if "bytes" not in facts.batch or place is None:
         return None
-    return KeptUploads(parts.uploads, parts.opener, place, form, parts.plan.config.objects.owner)
+    return UploadRules(parts.uploads, parts.opener, place, form, parts.plan.config.objects.owner)
 
 
 def batch_route(route: Route, parts: Parts) -> BatchRoute | None:

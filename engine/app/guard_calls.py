@@ -78,9 +78,9 @@ def _answer(client: Client, request: UpstreamRequest, timeout: float) -> bytes:
     response = client.send(
         request.method, request.target, request.headers, request.body, max(timeout, 0.001)
     )
-    received = read_whole(response, MAX_ANSWER)
-    if received is None:
+    body = read_whole(response, MAX_ANSWER)
+    if body is None:
         raise GuardFailed(f"its answer has over {MAX_ANSWER} bytes")
     if response.status != 200:
         raise GuardFailed(f"it answered with status {response.status}")
-    return received
+    return body

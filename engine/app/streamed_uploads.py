@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from engine import credentials
-from engine.app.batch_stages import kept_uploads
+from engine.app.batch_stages import upload_rules
 from engine.app.worker_parts import Parts
 from engine.exchange.exchange import Stage
 from engine.plan.route import Route
@@ -19,8 +19,8 @@ def streaming_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]:
     if file is None or checks.bodies is None or checks.edits or not _sends_once(route, parts):
         return []
     settings = file, checks.bodies, checks.mode
-    if (kept := kept_uploads(route, parts)) is not None:
-        return [stream_body(file, checks, kept.keeps)]
+    if (rules := upload_rules(route, parts)) is not None:
+        return [stream_body(file, checks, rules.keeps)]
     return [parts.shared.once("stream", settings, partial(stream_body, file, checks))]
 
 

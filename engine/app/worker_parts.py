@@ -180,8 +180,8 @@ def _catalog(
         services.clock,
     )
     for number, model in enumerate(config.models.values()):
-        tried = not services.background and number < MAX_MADE
-        if tried or any(is_observed(each.to, each.choose, config) for each in model.branches):
+        is_trial = not services.background and number < MAX_MADE
+        if is_trial or any(is_observed(each.to, each.choose, config) for each in model.branches):
             catalog.model(model.name)
     return catalog
 

@@ -216,5 +216,5 @@ def _token_validity(
 ) -> TokenValidity | None:
     if not config.stores.end_revoked:
         return None
-    ttl, judged = config.stores.token_ttl, revoked_identities(config.jwt)
-    return TokenValidity(config.tokens, recorded, ttl, ended, time.time, judged)
+    ttl, revocations = config.stores.token_ttl, revoked_identities(config.jwt)
+    return TokenValidity(config.tokens, recorded, ttl, ended, time.time, revocations)

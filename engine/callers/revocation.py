@@ -33,9 +33,9 @@ that it has revoked, and of issuers that it has removed."""
 
 
 class TokenValidity:
-    """Says which tokens are revoked or expired. What cannot be looked up is not revoked. `judged`
-    are the identities that this worker's own config revokes: it has judged by them when a request
-    began, entry by entry, so that they end no open one."""
+    """Says which tokens are revoked or expired. What cannot be looked up is not revoked.
+    `revocations` are the identities that this worker's own config revokes: it has judged by them
+    when a request began, entry by entry, so that they end no open one."""
 
     def __init__(
         self,
@@ -44,9 +44,9 @@ class TokenValidity:
         ttl: float,
         ended: RemovedTokens,
         clock: Callable[[], float],
-        judged: Collection[str] = (),
+        revocations: Collection[str] = (),
     ) -> None:
-        self._judged = frozenset(judged)
+        self._revocations = frozenset(revocations)
         self._configured = configured
         self._records = records
         self._ended = ended
@@ -60,7 +60,7 @@ class TokenValidity:
         recorded: list[str] = []
         for digest in digests:
             if is_signed(digest):
-                if any(end in ended and end not in self._judged for end in ends_of(digest)):
+                if any(end in ended and end not in self._revocations for end in ends_of(digest)):
                     revoked.add(digest)
                 continue
             caller = self._configured.get(digest)

@@ -26,8 +26,8 @@ from engine.spec.security import Carrier
 from engine.values.trees import Json
 
 _PACKAGE = "flask_swagger_ui"
-_FOUND = find_spec(_PACKAGE)  # not imported: it would import Flask, and nothing of it is called
-SWAGGER_UI = Path(_FOUND.origin if _FOUND and _FOUND.origin else _PACKAGE).parent / "dist"
+_SPEC = find_spec(_PACKAGE)  # not imported: it would import Flask, and nothing of it is called
+SWAGGER_UI = Path(_SPEC.origin if _SPEC and _SPEC.origin else _PACKAGE).parent / "dist"
 """The files of Swagger UI."""
 
 _MAX_BASES = 8

@@ -58,7 +58,7 @@ class Guard:
     ) -> Mapping[str, str]:
         """The texts, by their pointers, that replace some of `texts`. Raises as `ask`."""
         chunk = self.settings.chunk
-        return joined(texts, self.ask(exchange, stage, batches(texts, chunk), window), chunk)
+        return join_parts(texts, self.ask(exchange, stage, batches(texts, chunk), window), chunk)
 
     def ask(
         self,
@@ -180,7 +180,7 @@ def batches(texts: Mapping[str, str], most: int) -> Iterator[list[TextPart]]:
         yield batch
 
 
-def joined(texts: Mapping[str, str], changes: Replacements, most: int) -> dict[str, str]:
+def join_parts(texts: Mapping[str, str], changes: Replacements, most: int) -> dict[str, str]:
     """The whole texts in which a part was replaced."""
     pointers = {pointer for pointer, _ in changes}
     result = dict.fromkeys(pointers, "")

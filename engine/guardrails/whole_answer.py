@@ -15,7 +15,7 @@ import orjson
 from engine.dialects.interface.usage import OutputMembers
 from engine.exchange.exchange import Exchange, Response
 from engine.guardrails.contract import TextPart
-from engine.guardrails.guard import Guard, Replacements, batches, joined
+from engine.guardrails.guard import Guard, Replacements, batches, join_parts
 from engine.guardrails.settings import RESPONSE, unjudged_error
 from engine.guardrails.texts import answer_texts
 from engine.process.child_process import ChildFailed
@@ -39,7 +39,7 @@ class WholeAnswer:
     ) -> None:
         self._guard, self._exchange = guard, exchange
         self._encoding, self._output = encoding, output
-        self._held = HeldBody(encoding)
+        self._body = HeldBody(encoding)
 
     def judge(self, response: Response) -> None:
         """Let the response have the body after the guard. Raises GatewayError 403 and 503."""
@@ -48,29 +48,29 @@ class WholeAnswer:
             response.body = self._observe(body)
             return
         try:
-            unread = self._collect(iter([body] if isinstance(body, bytes) else body))
-            changed = None if unread is not None else self._judged()
+            rest = self._collect(iter([body] if isinstance(body, bytes) else body))
+            new_body = None if rest is not None else self._judge_texts()
         except BaseException:
-            self._held.close()
+            self._body.close()
             raise
-        if changed is not None:
-            self._held.close()
+        if new_body is not None:
+            self._body.close()
             response.headers = [pair for pair in response.headers if pair[0] not in STALE_HEADERS]
-            response.body = changed
-        elif unread is not None:
-            response.body = chain(self._held.pieces(), unread)
+            response.body = new_body
+        elif rest is not None:
+            response.body = chain(self._body.pieces(), rest)
         else:
-            response.body = self._held.pieces() if self._held.is_large else self._held.take()
+            response.body = self._body.pieces() if self._body.is_large else self._body.take()
 
     def _collect(self, pieces: Iterator[bytes]) -> Iterator[bytes] | None:
         """Hold the body; the rest of one that has over MAX_ANSWER bytes."""
         for piece in pieces:
             try:
-                self._held.add(piece)
+                self._body.add(piece)
             except OSError as error:
                 self._fail(f"it cannot be held: {error.strerror}")
                 return chain([piece], pieces)
-            if self._held.size > MAX_ANSWER:
+            if self._body.size > MAX_ANSWER:
                 self._fail(_TOO_LARGE)
                 return pieces
         return None
@@ -83,37 +83,37 @@ class WholeAnswer:
                 is_held = is_held and self._collect(iter([piece])) is None
                 yield piece
             if is_held:
-                self._judged()
+                self._judge_texts()
         finally:
-            self._held.close()
+            self._body.close()
 
     def _fail(self, reason: str) -> None:
         self._guard.fail(self._exchange, RESPONSE, reason)
 
-    def _judged(self) -> bytes | Iterator[bytes] | None:
+    def _judge_texts(self) -> bytes | Iterator[bytes] | None:
         """The body after the guard, None for no change."""
-        if self._held.is_large:
+        if self._body.is_large:
             try:
-                return self._judged_aside()
+                return self._judge_aside()
             except (OSError, ChildFailed) as error:
                 self._fail(f"the process for it {error}")
                 return None
-        text = self._held.decode_copy()
+        text = self._body.decode_copy()
         if text is None:
             self._fail(self._undecodable)
             return None
         texts, chunk = answer_strings(text, self._output), self._guard.settings.chunk
         changes = self._guard.ask(self._exchange, RESPONSE, batches(texts, chunk))
-        new = joined(texts, changes, chunk)
-        return rewritten(text, self._output, new) if new else None
+        new = join_parts(texts, changes, chunk)
+        return rewrite(text, self._output, new) if new else None
 
     @property
     def _undecodable(self) -> str:
         return f"its Content-Encoding '{self._encoding}' cannot be decoded"
 
-    def _judged_aside(self) -> Iterator[bytes] | None:
-        """As `_judged`. Raises OSError and ChildFailed."""
-        is_read, questions = self._held.aside(self._write_questions)
+    def _judge_aside(self) -> Iterator[bytes] | None:
+        """As `_judge_texts`. Raises OSError and ChildFailed."""
+        is_read, questions = self._body.aside(self._write_questions)
         if not is_read:
             close_aside(questions)
             self._fail(self._undecodable)
@@ -122,7 +122,7 @@ class WholeAnswer:
         if not changes:
             return None
         try:
-            has_changed, file = self._held.aside(partial(self._write_changed, changes))
+            has_changed, file = self._body.aside(partial(self._write_answer, changes))
         except (OSError, ChildFailed) as error:
             self._fail(f"the process for it {error}")
             raise unjudged_error(RESPONSE) from error  # what is to be replaced never passes
@@ -133,7 +133,7 @@ class WholeAnswer:
 
     def _write_questions(self, file: IO[bytes]) -> bool:
         """In another process: write the questions, one a line. Whether the text can be read."""
-        text = self._held.decode_copy()
+        text = self._body.decode_copy()
         if text is None:
             return False
         texts = answer_strings(text, self._output)
@@ -141,14 +141,14 @@ class WholeAnswer:
             write_all(file, orjson.dumps([tuple(part) for part in batch]) + b"\n")
         return True
 
-    def _write_changed(self, changes: Replacements, file: IO[bytes]) -> bool:
+    def _write_answer(self, changes: Replacements, file: IO[bytes]) -> bool:
         """In another process: write the answer with the changes. Whether it is another one."""
-        text = self._held.decode_copy()
+        text = self._body.decode_copy()
         assert text is not None
         texts = answer_strings(text, self._output)
-        new = joined(texts, changes, self._guard.settings.chunk)
+        new = join_parts(texts, changes, self._guard.settings.chunk)
         if new:
-            write_all(file, rewritten(text, self._output, new))
+            write_all(file, rewrite(text, self._output, new))
         return bool(new)
 
 
@@ -173,7 +173,7 @@ def answer_strings(text: bytes, output: OutputMembers | None) -> dict[str, str]:
     return {pointer(map(str, path)): string for path, string in texts.items()}
 
 
-def rewritten(text: bytes, output: OutputMembers | None, new: dict[str, str]) -> bytes:
+def rewrite(text: bytes, output: OutputMembers | None, new: dict[str, str]) -> bytes:
     """An answer with new texts in the places of others."""
     try:
         value = orjson.loads(text)

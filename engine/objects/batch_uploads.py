@@ -34,7 +34,7 @@ _LIFETIME = 47 * 3_600.0
 """Seconds for which a file is kept. Gemini deletes it after 48 hours."""
 _PART = 2_000_000
 _LEVEL = 1
-_BEGUN = -1
+_START = -1
 """In the place of an offset: the upload may be a batch, unless it is lost."""
 _LOST = b"lost"
 
@@ -50,7 +50,7 @@ class BatchUploads:
         """Whether the beginning of an upload is kept. Not, while the store cannot be asked: most
         uploads are no batches, and one that lacks a piece is none. Raises nothing."""
         try:
-            return self._read(_part_key(upload, _BEGUN)) == b""
+            return self._read(_part_key(upload, _START)) == b""
         except GatewayError:  # it is in the log
             return False
 
@@ -58,7 +58,7 @@ class BatchUploads:
         """Keep a piece that begins at an offset. Returns the keys of what was not kept before; None
         without room, for this piece and all others of its upload. Raises GatewayError 409 for
         another content than that of an earlier piece there."""
-        begun, keys = _part_key(upload, _BEGUN), list[bytes]()
+        begun, keys = _part_key(upload, _START), list[bytes]()
         try:
             if offset == 0:
                 self._claim(begun, b"")
@@ -66,15 +66,15 @@ class BatchUploads:
                 return None
             for part in _parts(chunks):
                 key = _part_key(upload, offset)
-                kept = self._read(key)
-                if kept is None and not self._has_room(upload.owner, len(part)):
+                earlier_part = self._read(key)
+                if earlier_part is None and not self._has_room(upload.owner, len(part)):
                     self.forget(keys)
                     self._lose(begun)
                     return None
-                if kept is None and self._claim(key, part):
+                if earlier_part is None and self._claim(key, part):
                     keys.append(key)
-                elif kept != part:
-                    raise _taken(offset)
+                elif earlier_part != part:
+                    raise _conflict(offset)
                 offset += len(part)
         except BaseException:
             self.forget(keys)
@@ -95,7 +95,7 @@ class BatchUploads:
         key = object_key(holder, vendor_id)
         note = f"{size} {upload.owner.hex()} {upload.address}".encode()
         try:
-            self._store.put(key, self._expires(), self._sealed(note, key))
+            self._store.put(key, self._expires(), self._seal(note, key))
         except DatabaseError as error:
             log.warning("the upload of a file is not noted: %s", error)
 
@@ -124,11 +124,11 @@ class BatchUploads:
         """Let an upload be no batch: the vendor gets a piece of it that is not kept."""
         log.warning("an upload is not kept: its owner has %d bytes of others", MAX_KEPT)
         with _asking():
-            self._store.put(begun, self._expires(), self._sealed(_LOST, begun))
+            self._store.put(begun, self._expires(), self._seal(_LOST, begun))
 
     def _claim(self, key: bytes, part: bytes) -> bool:
         with _asking():
-            data = self._sealed(part, key)
+            data = self._seal(part, key)
             return self._store.claim(key, self._expires(), data, self._clock())
 
     def _read(self, key: bytes) -> bytes | None:
@@ -137,7 +137,7 @@ class BatchUploads:
         plain = None if data is None else self._sealer.decrypt(data, key, _PURPOSE)
         return None if plain is None else zlib.decompress(plain)
 
-    def _sealed(self, plain: bytes, key: bytes) -> bytes:
+    def _seal(self, plain: bytes, key: bytes) -> bytes:
         return self._sealer.encrypt(zlib.compress(plain, _LEVEL), key, _PURPOSE)
 
     def _expires(self) -> float:
@@ -155,7 +155,7 @@ def _asking() -> Iterator[None]:
         raise GatewayError(503, "store_unavailable", message, headers=headers) from error
 
 
-def _taken(offset: int) -> GatewayError:
+def _conflict(offset: int) -> GatewayError:
     message = f"Another piece of this upload was sent for its byte {offset}. Begin a new upload."
     return GatewayError(409, "upload_conflict", message)
 

@@ -197,8 +197,8 @@ def _nothing(specification: Specification, filters: Filters, tags: Collection[li
     names = sorted({tag for each in tags for tag in each})
     for tag in filters.tags:
         if tag not in names:
-            listed = ", ".join(names[:_MAX_NAMED]) or "none"
-            hint = did_you_mean(tag, names, f"there are {listed}")
+            choices = ", ".join(names[:_MAX_NAMED]) or "none"
+            hint = did_you_mean(tag, names, f"there are {choices}")
             return f"no operation has the tag '{tag}': {hint}"
     paths = sorted({operation.path for operation in specification.operations.values()})
     for path in filters.paths:

@@ -191,8 +191,8 @@ def _lacks(steps: Sequence[str], schemas: Sequence[Node], *, is_open: bool) -> s
 
 def _has(schema: Node, steps: Sequence[str]) -> bool:
     """Whether a schema has a place; of one at any depth, only what stands above it is known."""
-    described = steps[: steps.index(_UNDESCRIBED)] if _UNDESCRIBED in steps else steps
-    return bool(place_in(schema, described, "*"))
+    steps_above = steps[: steps.index(_UNDESCRIBED)] if _UNDESCRIBED in steps else steps
+    return bool(place_in(schema, steps_above, "*"))
 
 
 def _names(schemas: Iterable[Node]) -> list[str]:

@@ -66,8 +66,9 @@ class LenientReading:
             if types and types <= {"array"} and self._items is not None:
                 return [self._items.read(value)]
             members = {n: each for n, each in self._members.items() if n in value}
-            read = {name: each.read(value[name]) for name, each in members.items()}
-            return {**value, **read} if any(read[n] is not value[n] for n in read) else value
+            readings = {name: each.read(value[name]) for name, each in members.items()}
+            is_clear = all(readings[name] is value[name] for name in readings)
+            return value if is_clear else {**value, **readings}
         if isinstance(value, list):
             if "array" not in types and len(value) == 1 and types:
                 return self.read(value[0])

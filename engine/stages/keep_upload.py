@@ -20,7 +20,7 @@ _REQUEST = b'"request"'
 """The member that every line of a batch has, within the first bytes of its first line."""
 
 
-class KeptUploads(Struct, frozen=True):
+class UploadRules(Struct, frozen=True):
     """Which pieces of uploads are kept: `place` is that of the address of an upload in queries,
     `form` reads what a request brings, `owner` is that of the config."""
 
@@ -59,30 +59,30 @@ class KeptUploads(Struct, frozen=True):
         return (query.get(name) or "") if len(query.values(name)) == 1 else ""
 
 
-def keep_upload(kept: KeptUploads) -> Stage:
+def keep_upload(rules: UploadRules) -> Stage:
     """A stage that keeps a piece before the vendor gets it. Raises GatewayError 409 for a piece in
     the place of another one."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        body, piece = exchange.body, kept.piece(exchange)
+        body, piece = exchange.body, rules.piece(exchange)
         if piece is None or not body.is_replayable:
             return following(exchange)
         head = bytes(body.buffer[:_HEAD]) if body.size else b""
-        upload = kept.upload(exchange, head, body.size)
+        upload = rules.upload(exchange, head, body.size)
         if upload is None:
             return following(exchange)
-        keys = kept.uploads.keep(upload, piece.offset, body.chunks())
+        keys = rules.uploads.keep(upload, piece.offset, body.chunks())
         if keys is None:
             return following(exchange)
-        owner = owner_of(exchange.caller, kept.owner)
+        owner = owner_of(exchange.caller, rules.owner)
         exchange.objects = OpenedIds(owner, upload=upload if piece.is_last else None)
         try:
             response = following(exchange)
         except BaseException:
-            kept.uploads.forget(keys)
+            rules.uploads.forget(keys)
             raise
         if response.status != 200:
-            kept.uploads.forget(keys)
+            rules.uploads.forget(keys)
         return response
 
     return stage

@@ -39,17 +39,19 @@ def connect(
     the network only at the first request. Without `queues` the requests in flight are not bounded.
     """
     timeouts = Timeouts(**config.timeouts)
-    built = client(config.url, timeouts=timeouts, **_client_options(config))
-    secrets = [*_secrets(config, built)]
+    connections = client(config.url, timeouts=timeouts, **_client_options(config))
+    secrets = [*_secrets(config, connections)]
 
     def redact() -> None:
-        fetched = (secret for credential in credentials for secret in credential.secrets)
-        upstream.redaction = Redaction((*secrets, *fetched))
+        of_credentials = (secret for credential in credentials for secret in credential.secrets)
+        upstream.redaction = Redaction((*secrets, *of_credentials))
 
     credentials = [open_credential(credential, redact) for credential in config.credentials]
-    upstream = _upstream(config, built, timeouts, Credentials(credentials), Gates(config, queues))
+    upstream = _upstream(
+        config, connections, timeouts, Credentials(credentials), Gates(config, queues)
+    )
     if config.resolve is not None:
-        upstream.replicas = Replicas(built, config.resolve.max_addresses)
+        upstream.replicas = Replicas(connections, config.resolve.max_addresses)
     redact()
     return upstream
 

@@ -172,28 +172,28 @@ class _Walk:
             return response
         if response.status != 200 or not is_json(kind):
             raise _unreadable("it is not the JSON that lists are read from")
-        held = _held(response)
+        page_body = _receive(response)
         try:
-            rows = self._take(held, position.skip)
+            rows = self._take(page_body, position.skip)
         except (OSError, ChildFailed) as error:
             log.error("request %s: the process for a page %s", exchange.request_id, error)
             raise _unreadable("the gateway could not read it") from error
         finally:
-            held.close()
+            page_body.close()
         if (batches := self._forward.objects.batches) is not None:
             for row in rows.notable:
                 batches.note(row, holder, exchange)
         return response, rows
 
-    def _take(self, held: HeldBody, skip: int) -> PageRows:
+    def _take(self, page_body: HeldBody, skip: int) -> PageRows:
         """Take the caller's rows of a page: of a large one in another process. Raises GatewayError
         502, OSError and ChildFailed."""
         data: bytes | IO[bytes]
-        if held.is_large:
-            rows, data = held.aside(partial(self._write_rows, held, skip))
+        if page_body.is_large:
+            rows, data = page_body.aside(partial(self._write_rows, page_body, skip))
         else:
             file = io.BytesIO()
-            rows = self._write_rows(held, skip, file)
+            rows = self._write_rows(page_body, skip, file)
             data = file.getvalue()
         if isinstance(rows, str):
             raise _unreadable(rows)
@@ -208,9 +208,9 @@ class _Walk:
             self._ends = (rows.ends[0], last) if backward else (first, rows.ends[1])
         return rows
 
-    def _write_rows(self, held: HeldBody, skip: int, file: IO[bytes]) -> PageRows | str:
+    def _write_rows(self, page_body: HeldBody, skip: int, file: IO[bytes]) -> PageRows | str:
         """Write the rows to take of a page; or why it cannot be read."""
-        text = held.decode()
+        text = page_body.decode()
         if text is None:
             return "its Content-Encoding is not known"
         sealer: ResponseSealer = self._opened.sealer
@@ -241,13 +241,13 @@ class _Walk:
         page = answer(self._envelope or {}, lists, rows, self._ends, more=more, cursor=cursor)
         stale = ("content-length", "content-encoding", "etag", "link")
         headers = [pair for pair in response.headers if pair[0] not in stale]
-        pieces = _joined(orjson.dumps(page), self._rows)
+        pieces = _join_rows(orjson.dumps(page), self._rows)
         is_small = all(isinstance(each, bytes) for each in self._rows)
         body = b"".join(pieces) if is_small else pieces
         return Response(200, headers, body, response.gateway_headers)
 
 
-def _joined(page: bytes, rows: Sequence[bytes | IO[bytes]]) -> Iterator[bytes]:
+def _join_rows(page: bytes, rows: Sequence[bytes | IO[bytes]]) -> Iterator[bytes]:
     """A page with the JSON of its rows, in pieces."""
     before, _, behind = page.partition(_ROWS)
     yield before
@@ -279,19 +279,19 @@ def _at(target: Target, credential: int) -> Target:
     return target if upstream is target.upstream else replace(target, upstream=upstream)
 
 
-def _held(response: Response) -> HeldBody:
+def _receive(response: Response) -> HeldBody:
     """The body of a page. Raises GatewayError 502."""
     coding = next((value for name, value in response.headers if name == "content-encoding"), "")
-    held = HeldBody(coding)
+    page_body = HeldBody(coding)
     try:
         for piece in [response.body] if isinstance(response.body, bytes) else response.body:
-            held.add(piece)
-            if held.size > MAX_PAGE:
+            page_body.add(piece)
+            if page_body.size > MAX_PAGE:
                 raise _unreadable(f"it has more than {MAX_PAGE} bytes")
     except BaseException:
-        held.close()
+        page_body.close()
         raise
-    return held
+    return page_body
 
 
 def _unreadable(reason: str) -> GatewayError:

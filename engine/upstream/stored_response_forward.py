@@ -98,8 +98,8 @@ class _StoredResponseEditor:
     def settle(self, outcome: Any) -> Correction | None:
         """Keep a large response. It says that it is kept, which is corrected if it is not: to
         write it again would take as long as the first time."""
-        sealed, entry, offset = outcome
-        self._sealer.settle(sealed)
+        of_sealer, entry, offset = outcome
+        self._sealer.settle(of_sealer)
         if entry is None or self._responses.keep(entry, self._request_id) or offset is None:
             return None
         return Correction(offset, b"false")

@@ -119,13 +119,13 @@ def _find_members(
     tree: dict[str | int, Any],
     result: dict[JsonPath, tuple[int, int]],
 ) -> None:
-    passed: set[str | int] = set()
+    names: set[str | int] = set()
     for step, _, value, end in _entries(text, start):
         if (below := tree.get(step)) is None:
             continue
-        if step in passed:
+        if step in names:
             raise Ambiguous(f"key '{step}' is repeated")
-        passed.add(step)
+        names.add(step)
         if isinstance(below, tuple):
             result[below] = value, end
         else:
@@ -164,9 +164,9 @@ def edits(text: Buffer, changes: Mapping[JsonPath, bytes | None]) -> list[Edit]:
     The edits are sorted and do not overlap. No path may lie below another; every member of a
     repeated key is changed. The empty path is the whole value, which cannot be removed.
     """
-    if (whole := changes.get(())) is not None:
+    if (new := changes.get(())) is not None:
         start = _after_space(text, 0)
-        return [(start, _end(text, start), whole)]
+        return [(start, _end(text, start), new)]
     result: list[Edit] = []
     _edit(text, _after_space(text, 0), _tree(changes), result)
     return sorted(result)

@@ -12,7 +12,7 @@ import pytest
 
 from engine.dialects.interface.usage import OutputMembers
 from engine.guardrails import whole_answer
-from engine.guardrails.whole_answer import answer_strings, rewritten
+from engine.guardrails.whole_answer import answer_strings, rewrite
 from engine.relay.held_body import LARGE
 from engine.values.errors import GatewayError
 from tests.guardrails.test_response import JSON, PASS, completion, judged, shout
@@ -86,7 +86,7 @@ def test_a_large_answer_in_an_unknown_coding_is_a_failure():
 
 
 def test_what_is_to_be_replaced_never_passes(monkeypatch, caplog):
-    monkeypatch.setattr(whole_answer, "rewritten", lambda *arguments: os._exit(1))
+    monkeypatch.setattr(whole_answer, "rewrite", lambda *arguments: os._exit(1))
     with pytest.raises(GatewayError) as raised:
         judged([shout] * 100, completion(LONG), on_failure="pass")
     assert raised.value.status == 503
@@ -109,8 +109,8 @@ def test_the_strings_of_an_answer_are_written_to_their_places():
     text = b'{"a": [{"content": "x"}, 1.50], "content": "y", "arguments": {"b": "z"}}'
     places = {"/a/0/content": "x", "/content": "y", "/arguments/b": "z"}
     assert answer_strings(text, OUTPUT) == places
-    new = rewritten(text, OUTPUT, {"/content": "Y", "/arguments/b": "Z"})
+    new = rewrite(text, OUTPUT, {"/content": "Y", "/arguments/b": "Z"})
     assert new == b'{"a": [{"content": "x"}, 1.50], "content": "Y", "arguments": {"b": "Z"}}'
     assert (answer_strings(b"plain", OUTPUT), answer_strings(b"", OUTPUT)) == ({"": "plain"}, {})
-    assert rewritten(b"plain", OUTPUT, {"": "new"}) == b"new"
-    assert rewritten(b' "text"\n', None, {"": "new"}) == b' "new"\n'
+    assert rewrite(b"plain", OUTPUT, {"": "new"}) == b"new"
+    assert rewrite(b' "text"\n', None, {"": "new"}) == b' "new"\n'

@@ -12,7 +12,7 @@ from engine.objects.batch_uploads import MAX_FILE, BatchUploads
 from engine.objects.id_opener import IdOpener
 from engine.objects.places import REQUEST, read_place
 from engine.objects.sealed_ids import Identity, Sealer
-from engine.stages.keep_upload import KeptUploads, keep_upload
+from engine.stages.keep_upload import UploadRules, keep_upload
 from engine.stores.database.failures import DatabaseAway
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
@@ -31,7 +31,7 @@ LAST = "upload, finalize"
 def kept(store, *, passes=False):
     opener = IdOpener(SEALER, everybody=False, passes=passes)
     uploads = BatchUploads(store, SEALER, lambda: 0.0)
-    return KeptUploads(uploads, opener, PLACE, dialects.get("gemini").files, "token")
+    return UploadRules(uploads, opener, PLACE, dialects.get("gemini").files, "token")
 
 
 def piece(body=LINE, command=LAST, offset="0", upload=UPLOAD, **fields):

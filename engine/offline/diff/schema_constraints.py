@@ -77,9 +77,9 @@ def _values(loose: Shape, strict: Shape) -> Iterator[Constraint]:
         yield Constraint(Fact.ENUM, "", None, strict.enum)
         return
     values = {_exact(value) for value in strict.enum}
-    removed = [value for value in loose.enum if _exact(value) not in values]
-    if removed:
-        yield Constraint(Fact.VALUE, "", removed, strict.enum)
+    missing = [value for value in loose.enum if _exact(value) not in values]
+    if missing:
+        yield Constraint(Fact.VALUE, "", missing, strict.enum)
 
 
 def _exact(value: object) -> str:

@@ -15,25 +15,25 @@ class GraftSource(Struct, frozen=True):
     `at_document` is its path in the document, `at_file` its path in the file.
     """
 
-    marked: SourceDocument
+    origin: SourceDocument
     at_document: Path
     at_file: Path
 
     @property
     def file(self) -> str:
-        return self.marked.file
+        return self.origin.file
 
     @property
     def text(self) -> str:
-        return self.marked.text
+        return self.origin.text
 
     @property
     def problems(self) -> list[Problem]:
-        return self.marked.problems
+        return self.origin.problems
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Line and column in the file of the value at `path` of the document."""
-        return self.marked.place((*self.at_file, *path[len(self.at_document) :]), key=key)
+        return self.origin.place((*self.at_file, *path[len(self.at_document) :]), key=key)
 
     def redact(self, words: str) -> str:
-        return self.marked.redact(words)
+        return self.origin.redact(words)

@@ -132,7 +132,7 @@ class Library:
         """The file from which a value comes, and its path in that file."""
         source = self.source(uri, path)
         if isinstance(source, GraftSource):
-            return source.marked, (*source.at_file, *path[len(source.at_document) :])
+            return source.origin, (*source.at_file, *path[len(source.at_document) :])
         return self.files[uri], path
 
     def target(self, uri: FilePath, ref: str) -> Node:

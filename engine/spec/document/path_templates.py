@@ -127,8 +127,8 @@ def regex(text: str, slash_variables: Collection[str] = ()) -> str:
     for match in _VARIABLE.finditer(text):
         parts.append(_literal(text[at : match.start()]))
         name = match[1].partition("=")[0]
-        own = _REGEXES.get(name) if match.start() and text[match.start() - 1] == "}" else None
-        parts.append("(.+)" if name in slash_variables else own or "([^/]+)")
+        pattern = _REGEXES.get(name) if match.start() and text[match.start() - 1] == "}" else None
+        parts.append("(.+)" if name in slash_variables else pattern or "([^/]+)")
         at = match.end()
     return "".join(parts) + _literal(text[at:])
 

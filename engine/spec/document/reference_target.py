@@ -14,12 +14,12 @@ circle of symbolic links (RuntimeError)."""
 
 
 def target_of(
-    ref: str, base: FilePath, resolved: dict[tuple[FilePath, str], FilePath] | None = None
+    ref: str, base: FilePath, paths: dict[tuple[FilePath, str], FilePath] | None = None
 ) -> tuple[FilePath, str]:
     """The file and the JSON Pointer that a `$ref` in the file `base` names. Raises UNUSABLE_NAME
     for a file that cannot exist.
 
-    `resolved` keeps the files that were found, by folder and name: to resolve a path takes ten
+    `paths` keeps the files that were found, by folder and name: to resolve a path takes ten
     times as long as all else, and thousands of references name the same files.
     """
     target, _, pointer = ref.partition("#")
@@ -28,11 +28,11 @@ def target_of(
     if target.startswith("file://"):
         return _path_of_uri(target), pointer
     folder = base.parent
-    file = resolved.get((folder, target)) if resolved is not None else None
+    file = paths.get((folder, target)) if paths is not None else None
     if file is None:
         file = (folder / unquote(target)).resolve()
-        if resolved is not None:
-            resolved[folder, target] = file
+        if paths is not None:
+            paths[folder, target] = file
     return file, pointer
 
 

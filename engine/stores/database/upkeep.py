@@ -150,9 +150,9 @@ def _fill_tags(connection: Connection, start: int, end: int) -> None:
     rows = rows.group_by(period, begin, *names)
     upsert: Any = sqlite.insert if kind == "sqlite" else postgresql.insert
     new = upsert(ledger_tags).from_select(["period", "start", "key", *TAG_NAMES, *TAG_SUMS], rows)
-    added = {name: ledger_tags.c[name] + new.excluded[name] for name in TAG_SUMS}
+    new_sums = {name: ledger_tags.c[name] + new.excluded[name] for name in TAG_SUMS}
     connection.execute(
-        new.on_conflict_do_update(index_elements=["period", "start", "key"], set_=added)
+        new.on_conflict_do_update(index_elements=["period", "start", "key"], set_=new_sums)
     )
 
 

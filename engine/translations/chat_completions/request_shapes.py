@@ -135,9 +135,11 @@ class ToolObject(JsonObject, tag="function"):
     def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
         if "function" in members or "name" not in members:
             return members
-        own = {"parameters" if name == "input_schema" else name: members[name] for name in members}
-        own.pop("type", None)
-        return {"function": Raw(encode(own))}
+        function = {
+            "parameters" if name == "input_schema" else name: members[name] for name in members
+        }
+        function.pop("type", None)
+        return {"function": Raw(encode(function))}
 
 
 AnyMessage = (
