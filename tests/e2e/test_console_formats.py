@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from tests.support import paths
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import IDLE, LAST, chat, choose, enter, send
+from tests.support.playground_cases import CASES, HEAD, case, streamed
 from tests.support.recording import Recorder
 from tests.support.running import Running
 from tests.support.scripted import Leaving
@@ -24,24 +21,7 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
 
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-CASES = sorted((paths.CASES / "playground").glob("*.yaml"))
 PNG = "iVBORw0KGgo="
-
-
-def case(file: Path) -> dict[str, Any]:
-    read = yaml.safe_load(file.read_text("utf-8"))
-    assert isinstance(read, dict)
-    return read
-
-
-def streamed(events: Sequence[Any]) -> bytes:
-    """Events as bytes, with `event:` lines where they have a type (Anthropic, OpenAI)."""
-    lines = []
-    for event in events:
-        name = f"event: {event['type']}\n" if "type" in event else ""
-        lines.append(f"{name}data: {json.dumps(event)}\n\n")
-    return "".join(lines).encode()
 
 
 @pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.support import paths
 from tests.support.axe import looks, violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import IDLE, LAST, PLAYGROUND, chat, choose, enter, forget, send
+from tests.support.playground_cases import CASES, HEAD, case, streamed
 from tests.support.recording import Recorder
 from tests.support.running import ALL, Platform, Running
 from tests.support.scripted import script as steps
@@ -22,8 +21,6 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
 
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-CASES = sorted((paths.CASES / "playground").glob("*.yaml"))
 TURNS = "[...document.querySelectorAll('.turn')].map((node) => node.ariaLabel)"
 BODIES = "[...document.querySelectorAll('.turn .body')].map((node) => node.innerText)"
 TOOL = {"name": "weather", "description": "The weather", "input_schema": {"type": "object"}}
@@ -221,13 +218,9 @@ def test_the_results_of_tools_go_back_to_the_model(
     page: Driver, scripted: tuple[Running, Recorder], file: Path
 ) -> None:
     front, upstream = scripted
-    example = yaml.safe_load(file.read_text("utf-8"))
-    events = "".join(
-        (f"event: {event['type']}\n" if "type" in event else "") + f"data: {json.dumps(event)}\n\n"
-        for event in example["events"]
-    )
+    example = case(file)
     upstream.reset()
-    upstream.speak = steps(HEAD + events.encode(), "close")
+    upstream.speak = steps(HEAD + streamed(example["events"]), "close")
     enter(page, front.url)
     choose(page, example["model"], example["format"])
     page.fill("functions", json.dumps([TOOL]))
@@ -252,7 +245,7 @@ def test_files_are_sent_in_the_form_of_the_format(
     page: Driver, scripted: tuple[Running, Recorder], file: Path
 ) -> None:
     front, upstream = scripted
-    example = yaml.safe_load(file.read_text("utf-8"))
+    example = case(file)
     upstream.reset()
     enter(page, front.url)
     choose(page, example["model"], example["format"])

@@ -75,9 +75,13 @@ function use(usage, reply) {
 	});
 }
 
-/** The arguments of the SDKs: everything except `contents` goes into `config`. */
-export function arguments_(request, model) {
-	const { contents, generationConfig, ...rest } = request;
-	const config = { ...rest, ...generationConfig };
+/**
+ * The arguments of the SDKs: everything except `contents` goes into `config`. They refuse or drop
+ * members that they do not know, other than those of `extraBody`, which they merge into the request.
+ */
+export function arguments_({ own, options: { model, extra } }) {
+	const { contents, generationConfig, ...rest } = own;
+	const httpOptions = Object.keys(extra).length ? { httpOptions: { extraBody: extra } } : {};
+	const config = { ...rest, ...generationConfig, ...httpOptions };
 	return Object.keys(config).length ? { model, contents, config } : { model, contents };
 }

@@ -5,8 +5,9 @@ import { codeBlock, finish } from "./markdown.js";
 /* The conversation as a program, with the token in the variable TOKEN. */
 
 const LITERALS = { null: "None", true: "True", false: "False" };
-/** The body as it is sent, but for the bytes of its files. */
-function shortened({ body, files }) {
+
+/** A request as it is sent, but for the bytes of its files. */
+function shortened({ own, body, files, ...rest }) {
 	const bytes = new Map(
 		files
 			.filter(({ data }) => data)
@@ -19,7 +20,8 @@ function shortened({ body, files }) {
 				];
 			}),
 	);
-	return JSON.parse(JSON.stringify(body, (_, value) => bytes.get(value) ?? value));
+	const short = JSON.stringify({ own, body }, (_, value) => bytes.get(value) ?? value);
+	return { ...rest, ...JSON.parse(short) };
 }
 
 const json = (value) => JSON.stringify(value, null, 2);
@@ -43,14 +45,23 @@ function curl({ wire, options, body }) {
 	return [command, ...lines, `  -d ${shellQuoted(json(body))}`].join(" \\\n");
 }
 
-function sdk({ wire, options, body }, language, syntax) {
+function sdk(request, language, syntax) {
+	const { wire, options } = request;
 	const { start, call, stream, on_event, on_answer } = options.format.code[language];
-	const args = syntax.args(wire.arguments_?.(body, options.model) ?? body);
+	const args = syntax.args(wire.arguments_?.(request) ?? syntax.members(request));
 	if (!options.stream) return `${start}\n${syntax.answer(`${call}(${args})`, on_answer)}`;
 	return `${start}\n${syntax.events(`${stream || call}(${args})`, on_event)}`;
 }
 
+/** The members as arguments; those that the user has added may be unknown to an SDK. */
+function keywords({ own, body }) {
+	const added = Object.entries(body).filter(([name]) => !(name in own));
+	const args = Object.fromEntries(Object.keys(own).map((name) => [name, body[name]]));
+	return added.length ? { ...args, extra_body: Object.fromEntries(added) } : args;
+}
+
 const PYTHON = {
+	members: keywords,
 	args: (body) =>
 		Object.entries(body)
 			.map(([key, value]) => `\n    ${key}=${indented(python(value), "    ")},`)
@@ -59,6 +70,7 @@ const PYTHON = {
 	answer: (call, code) => `answer = ${call}\n${code}`,
 };
 const TYPESCRIPT = {
+	members: ({ body }) => body,
 	args: json,
 	events: (call, code) =>
 		`for await (const event of await ${call}) {\n  ${indented(code, "  ")}\n}`,
@@ -79,7 +91,7 @@ export function open(requests) {
 	let language = "curl";
 	const show = () => {
 		const { [model.selectedIndex]: request } = requests;
-		const text = WRITERS[language]({ ...request, body: shortened(request) });
+		const text = WRITERS[language](shortened(request));
 		const code = codeBlock(text, language);
 		for (const each of buttons) each.ariaPressed = String(each.textContent === language);
 		at("program").replaceChildren(code);

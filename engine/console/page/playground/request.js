@@ -11,16 +11,20 @@ export function optionsOf(choice) {
 	return { ...choice, base, currency, token: secret(), format, stream, price };
 }
 
-/** The request of a choice for these turns, its files, and the module of its format. */
+/**
+ * The request of a choice for these turns, `own` without what the user has added to it; its files,
+ * and the module of its format.
+ */
 export async function build(choice, turns) {
 	const options = optionsOf(choice);
 	const wire = await import(`./${options.format.module}.js`);
 	const read = readable(turns, choice.format);
-	const body = wire.body(read, options);
+	const own = wire.body(read, options);
+	const body = { ...own };
 	for (const [key, value] of Object.entries(options.extra)) {
 		body[key] = value?.constructor === Object ? { ...body[key], ...value } : value;
 	}
-	return { wire, options, body, files: read.flatMap(({ files }) => files) };
+	return { wire, options, own, body, files: read.flatMap(({ files }) => files) };
 }
 
 /** The turns that have content. What a format keeps of a reply is for the same format only. */
