@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from msgspec import Struct
+
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller
@@ -26,9 +28,8 @@ from engine.values.client_address import caller_address, networks, within
 from engine.values.errors import GatewayError
 
 _MAX_TOKEN = 4096
-_FindCaller = Callable[[Sequence[str], str, Headers, Exchange, Services], Caller]
-"""Finds the caller by the secrets of a request, the text of the places that they may stand in, and
-the challenge of a refusal."""
+_FindCaller = Callable[[Sequence[str], Exchange], Caller]
+"""Finds the caller of a request, by the secrets in it."""
 _EXPIRED = "The token has expired or was revoked. Ask the platform's operator for a new one."
 
 
@@ -60,23 +61,19 @@ def authenticate(
     if anonymous:
         return _anonymous(remove_secrets)
     not_allowed = _no_socket if has_http else _not_allowed
-    places, challenge = places_text(carriers), challenge_of(carriers)
     read_secrets = secrets_reader(carriers, same_origin or SameOrigin())
-    find_caller: _FindCaller = _caller
-    if sign_in is not None:
-        find_caller = partial(_caller_or_session, sign_in)
-    if client_secrets is not None:
-        find_caller = partial(_caller_of_client_secret, client_secrets, find_caller)
+    callers = _Callers(places_text(carriers), challenge_of(carriers), services)
+    find_caller = _find_caller(callers, sign_in, client_secrets)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         internal = exchange.connection.internal
         if internal is None:
             secrets = read_secrets(exchange)
             remove_secrets(exchange)
-            caller = find_caller(secrets, places, challenge, exchange, services)
+            caller = find_caller(secrets, exchange)
         else:
             remove_secrets(exchange)
-            caller = _internal_caller(internal, places, challenge, exchange, services)
+            caller = callers.inside(internal, exchange)
         exchange.caller = caller
         if not (any_operation or caller.may_call(exchange.operation)):
             raise not_allowed(exchange.operation)
@@ -93,117 +90,114 @@ def _anonymous(remove_secrets: Callable[[Exchange], None]) -> Stage:
     def stage(exchange: Exchange, following: Handler) -> Response:
         remove_secrets(exchange)
         internal = exchange.connection.internal
-        if (
-            internal is not None and internal.is_copy
-        ):  # a request of the caller's, whatever its route
+        # A copy of a file is a request of the caller's, whatever its route.
+        if internal is not None and internal.is_copy:
             exchange.caller, exchange.token = internal.caller, internal.token
         return following(exchange)
 
     return stage
 
 
-def _caller(
-    secrets: Sequence[str],
-    places: str,
-    challenge: Headers,
-    exchange: Exchange,
-    services: Services,
-) -> Caller:
-    expired, refusal, signed = False, None, services.signed_tokens
-    for secret in secrets:
-        if signed is not None and signed.is_signed(secret):
-            try:
-                caller, exchange.token = signed.caller(secret)
-            except TokenRefused as error:
-                refusal = error
+class _Callers(Struct, frozen=True):
+    """Finds callers. `places` is the text of the places that a token may stand in, `challenge` the
+    headers of a refusal."""
+
+    places: str
+    challenge: Headers
+    services: Services
+
+    def by_token(self, secrets: Sequence[str], exchange: Exchange) -> Caller:
+        """The caller with one of these tokens. Raises GatewayError 401, 429 and 503."""
+        services = self.services
+        expired, refusal, signed = False, None, services.signed_tokens
+        for secret in secrets:
+            if signed is not None and signed.is_signed(secret):
+                try:
+                    caller, exchange.token = signed.caller(secret)
+                except TokenRefused as error:
+                    refusal = error
+                    continue
+                except KeysUnavailable as error:
+                    raise _no_keys() from error
+                return caller
+            if len(secret) > _MAX_TOKEN:
                 continue
-            except KeysUnavailable as error:
-                raise _no_keys() from error
-            return caller
-        if len(secret) > _MAX_TOKEN:
-            continue
-        # By digest: timing reveals SHA-256 values only, which a caller cannot choose.
-        token = digest(secret)
-        holder = services.tokens.get(token)
-        if holder is None:
-            continue
-        if holder.expires is not None and services.clock() >= holder.expires:
-            expired = True
-            continue
-        exchange.token = token
-        return holder
-    if expired:
-        message = _EXPIRED
-    elif refusal is not None:
-        if not refusal.is_known:
-            _limit_guesses(exchange, services)
-        message = str(refusal)
-    elif secrets:
-        _limit_guesses(exchange, services)
+            # By digest: timing reveals SHA-256 values only, which a caller cannot choose.
+            token = digest(secret)
+            holder = services.tokens.get(token)
+            if holder is None:
+                continue
+            if holder.expires is not None and services.clock() >= holder.expires:
+                expired = True
+                continue
+            exchange.token = token
+            return holder
+        if expired:
+            raise self._refusal(_EXPIRED)
+        raise self._refusal(self._reason(secrets, refusal, exchange))
+
+    def inside(self, internal: InternalCaller, exchange: Exchange) -> Caller:
+        """The caller of a request from inside. A token in it is of no account."""
+        caller = internal.caller
+        if caller is None:
+            return self.by_token((), exchange)
+        if caller.expires is not None and self.services.clock() >= caller.expires:
+            raise self._refusal(_EXPIRED)
+        exchange.token = internal.token
+        return caller
+
+    def by_session(self, sign_in: SignIn, secrets: Sequence[str], exchange: Exchange) -> Caller:
+        """The caller of a request's token; without one, that of the session of its page."""
+        if secrets:
+            return self.by_token(secrets, exchange)
+        try:
+            session = sign_in.caller(exchange.environ)
+        except TokenRefused as error:
+            raise self._refusal(str(error), "invalid_session") from error
+        if session is None:
+            return self.by_token(secrets, exchange)
+        caller, exchange.token = session
+        exchange.environ = environ = dict(exchange.environ)
+        del environ["HTTP_COOKIE"]
+        return caller
+
+    def _reason(
+        self, secrets: Sequence[str], refusal: TokenRefused | None, exchange: Exchange
+    ) -> str:
+        """Why none of the secrets is a token. Raises GatewayError 429 for too many of them."""
+        if not secrets:
+            return f"The request has no token. Send it as {self.places}."
+        if refusal is not None and refusal.is_known:
+            return str(refusal)
+        _limit_guesses(exchange, self.services)
+        if refusal is not None:
+            return str(refusal)
         message = "The token is not known here. Check that this platform issued it."
-        message = invalid_client_secret(secrets, services) or message
-    else:
-        message = f"The request has no token. Send it as {places}."
-    raise GatewayError(401, "invalid_api_key", message, headers=challenge)
+        return invalid_client_secret(secrets, self.services) or message
+
+    def _refusal(self, message: str, code: str = "invalid_api_key") -> GatewayError:
+        return GatewayError(401, code, message, headers=self.challenge)
 
 
-def _caller_of_client_secret(
-    client_secrets: ClientSecretKeys,
-    find_caller: _FindCaller,
-    secrets: Sequence[str],
-    places: str,
-    challenge: Headers,
-    exchange: Exchange,
-    services: Services,
-) -> Caller:
-    """The caller that a client secret stands for; without one, that whom `find_caller` finds."""
-    caller = caller_of_client_secret(secrets, client_secrets, challenge, exchange, services)
-    return caller or find_caller(secrets, places, challenge, exchange, services)
+def _find_caller(
+    callers: _Callers, sign_in: SignIn | None, client_secrets: ClientSecretKeys | None
+) -> _FindCaller:
+    """A function that finds the caller of a request from outside."""
+    find = callers.by_token if sign_in is None else partial(callers.by_session, sign_in)
+    if client_secrets is None:
+        return find
 
+    def find_by_client_secret(secrets: Sequence[str], exchange: Exchange) -> Caller:
+        services, challenge = callers.services, callers.challenge
+        caller = caller_of_client_secret(secrets, client_secrets, challenge, exchange, services)
+        return caller or find(secrets, exchange)
 
-def _caller_or_session(
-    sign_in: SignIn,
-    secrets: Sequence[str],
-    places: str,
-    challenge: Headers,
-    exchange: Exchange,
-    services: Services,
-) -> Caller:
-    """The caller of a request's token; without one, that of the session of its page."""
-    if secrets:
-        return _caller(secrets, places, challenge, exchange, services)
-    try:
-        session = sign_in.caller(exchange.environ)
-    except TokenRefused as error:
-        raise GatewayError(401, "invalid_session", str(error), headers=challenge) from error
-    if session is None:
-        return _caller(secrets, places, challenge, exchange, services)
-    caller, exchange.token = session
-    exchange.environ = environ = dict(exchange.environ)
-    del environ["HTTP_COOKIE"]
-    return caller
+    return find_by_client_secret
 
 
 def _no_keys() -> GatewayError:
     message = "The keys of the token's issuer cannot be had at this moment. Try again shortly."
     return GatewayError(503, "keys_unavailable", message, headers=[("retry-after", "5")])
-
-
-def _internal_caller(
-    internal: InternalCaller,
-    places: str,
-    challenge: Headers,
-    exchange: Exchange,
-    services: Services,
-) -> Caller:
-    """The caller of a request from inside. A token in it is of no account."""
-    caller = internal.caller
-    if caller is None:
-        return _caller((), places, challenge, exchange, services)
-    if caller.expires is not None and services.clock() >= caller.expires:
-        raise GatewayError(401, "invalid_api_key", _EXPIRED, headers=challenge)
-    exchange.token = internal.token
-    return caller
 
 
 def _limit_guesses(exchange: Exchange, services: Services) -> None:
