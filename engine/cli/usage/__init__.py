@@ -156,11 +156,7 @@ def command(
             print_focus(charges(database, selection))
         return
     report = _report(location, by, selection, time_zone, most)
-    if output_format == "parquet":
-        columns, totals_rows = totals_table(report)
-        write_export(output_format, output, columns, [totals_rows])
-    else:
-        {"text": print_table, "json": print_json, "csv": print_csv}[output_format](report)
+    _write_report(report, output_format, output)
     if report.unshipped:
         count = format_count(report.unshipped, "row")
         click.echo(f"{count} in {location.journal} not yet in the database", err=True)
@@ -189,6 +185,14 @@ def _report(
         if not rows:
             click.echo(_no_requests(database, selection), err=True)
     return UsageReport(by.removeprefix(TAG), selection, rows, unshipped, time_zone)
+
+
+def _write_report(report: UsageReport, output_format: str, output: Path | None) -> None:
+    if output_format == "parquet":
+        columns, totals_rows = totals_table(report)
+        write_export(output_format, output, columns, [totals_rows])
+    else:
+        {"text": print_table, "json": print_json, "csv": print_csv}[output_format](report)
 
 
 def _check_tag(by: str, location: DatabaseLocation) -> None:
