@@ -6,6 +6,7 @@ import pytest
 
 from engine import dialects
 from engine.guardrails.held_events import MAX_HELD, HeldEvents
+from tests.support.growth import MAX_GROWTH, Work, growth
 
 OPENAI = dialects.get("openai").meter.output
 CLAUDE = dialects.get("anthropic").meter.output
@@ -44,6 +45,41 @@ def test_what_comes_before_the_first_text_is_not_held():
     events, passed = held(CLAUDE, start + b": ping\n\n", block("Hi"))
     assert passed == start + b": ping\n\n"
     assert events.characters == 2
+
+
+def test_an_event_is_unread_until_it_is_released():
+    events, passed = held(OPENAI, b"data: {\n\n", b"data: [DONE]\n\n", delta("a"))
+    assert (events.is_unread, passed) == (True, b"")
+    assert events.release(0).startswith(b"data: {\n\n")
+    assert not events.is_unread
+
+
+@pytest.mark.parametrize("first", [delta("a"), b"data: {\n\n"])
+def test_an_event_costs_the_same_however_many_are_held(first: bytes) -> None:
+    def prepare(size: int) -> Work:
+        events = HeldEvents(OPENAI)
+
+        def hold() -> None:
+            for each in [first, *[event({"id": "c"})] * size]:
+                events.add(each)
+                assert events.is_unread == (first[6:7] == b"{") or events.characters
+
+        return hold
+
+    assert growth(prepare) < MAX_GROWTH
+
+
+def test_the_texts_of_an_event_are_replaced_at_the_cost_of_each():
+    def prepare(size: int) -> Work:
+        events, _ = held(None, event(["Ada"] * size))
+
+        def replace() -> None:
+            events.replace(dict.fromkeys(events.texts(), "new"), 0)
+            assert events.release(0) == event(["new"] * size)
+
+        return replace
+
+    assert growth(prepare) < MAX_GROWTH
 
 
 def test_an_event_that_is_a_text_is_replaced():

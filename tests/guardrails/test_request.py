@@ -14,6 +14,7 @@ from engine.values import json_document
 from engine.values.errors import GatewayError
 from engine.values.json_edit import edits
 from tests.support.exchanges import new_exchange
+from tests.support.growth import MAX_GROWTH, growth
 from tests.support.guard_calls import PlayedGuards
 
 REDACT = {"action": "redact", "texts": [{"pointer": "/messages/0/content", "text": "[n\u00e4me]"}]}
@@ -86,6 +87,16 @@ def test_the_body_is_written_once_for_all_texts(monkeypatch):
     assert exchange.content.value == json.loads(bytes(exchange.body.buffer))
     assert exchange.content.value["messages"] == [{"content": "b"}] * 50
     assert count == 1
+
+
+def test_many_texts_are_replaced_at_the_cost_of_each():
+    def prepare(size):
+        texts = [{"pointer": f"/input/{at}", "text": "b"} for at in range(size)]
+        exchange = exchange_of(json.dumps({"input": ["a"] * size}).encode())
+        judge = guard({"action": "redact", "texts": texts})
+        return lambda: judge_request(judge, exchange)
+
+    assert growth(prepare) < MAX_GROWTH
 
 
 def test_a_name_that_is_given_twice_is_refused_since_it_could_be_read_in_two_ways():

@@ -25,12 +25,12 @@ FORM = dialects.get("gemini").batches
 LINES = b'{"key": "a", "request": {"contents":1}}\n{"key": "b", "request": {"contents":2}}\n'
 
 
-def judge(change=b"1", *, name=None, caller=ANN, lines=LINES, uploads=True):
+def judge(change=b"1", *, name=None, caller=ANN, lines=LINES, uploads=True, missing=0):
     """The name of the file in the body behind, the batch, and what was uploaded."""
     known = BatchUploads(ResponseRows(), SEALER, lambda: 0.0)
     address = Upload(FILE.owner, "mwaddress")
     known.keep(address, 0, [lines])
-    known.finish(address, HOLDER, "files/1", len(lines))
+    known.finish(address, HOLDER, "files/1", len(lines) + missing)
     uploaded = []
 
     def upload(exchange, body, to):
@@ -78,6 +78,7 @@ def test_each_request_that_cannot_be_made_is_named():
     ("changes", "status"),
     [
         ({"uploads": False}, 400),
+        ({"missing": 1}, 400),
         ({"name": "files/vendors"}, 400),
         ({"name": 7}, 400),
         ({"name": SEALER.seal(FILE._replace(vendor_id="files/2"), "file")}, 400),

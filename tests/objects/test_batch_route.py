@@ -2,31 +2,37 @@
 
 import json
 
+import pytest
+
 from engine import dialects
 from engine.exchange.exchange import Response
-from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.exchange.opened_ids import Holder, OpenedIds, Upload
 from engine.exchange.services import Services
 from engine.objects.batch_records import BatchRecords, BatchRow, object_key
 from engine.objects.batch_route import BatchRoute
+from engine.objects.batch_uploads import BatchUploads
 from engine.objects.facts import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
+from engine.objects.sealed_ids import Identity
 from engine.relay.held_body import LARGE
 from engine.transforms.edited_body import edit_response
 from engine.values.caller import Caller
 from tests.support.batch_store import MemoryBatches
 from tests.support.exchanges import new_exchange
 from tests.support.object_routes import SEALER
+from tests.support.response_rows import ResponseRows
 
 AT = Holder("alpha")
 LIST = {"kind": "batch", "items": "body#/operations"}
 
 
-def route(dialect, store, **facts):
+def route(dialect, store, uploads=None, **facts):
     dialect = dialects.get(dialect)
     read, faults = read_facts(facts)
     assert not faults
     records = BatchRecords(store)
-    return BatchRoute(read, dialect, dialect.batches, records, Services(), lambda *charge: None)
+    values = read, dialect, dialect.batches, records, Services(), lambda *charge: None
+    return BatchRoute(*values, uploads)
 
 
 def opened(vendor_id, kind):
@@ -95,6 +101,18 @@ def test_results_of_a_large_body_are_counted_by_the_worker():
     assert edited["name"].startswith("batches/mw")
     assert len(store.entries) == 2
     assert store.get(object_key(AT, "batches/1")) is not None
+
+
+@pytest.mark.parametrize("dialect", ["gemini", "openai"])
+def test_the_file_that_an_upload_has_become_is_noted(dialect):
+    uploads, upload = BatchUploads(ResponseRows(), SEALER, lambda: 0.0), Upload(b"owner---", "mwx")
+    uploads.keep(upload, 0, [b"text"])
+    ids = OpenedIds(b"owner---", AT, upload=upload)
+    look = route(dialect, MemoryBatches(), uploads=uploads).look(EXCHANGE, ids, AT)
+    file = {"file": {"name": "files/1", "sizeBytes": "4"}} if dialect == "gemini" else {}
+    looks_at(look, file or {"file": {"id": "file-1"}})
+    pieces = uploads.content(Identity("files/1", AT, b"owner---"))
+    assert (None if pieces is None else [*pieces]) == ([b"text"] if file else None)
 
 
 def test_a_file_of_results_is_read_by_its_lines():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.spec.operation import Operation
-from engine.spec.security import BASIC, BEARER, Carrier, read_carriers
+from engine.spec.security import BASIC, BEARER, Carrier, is_carrier, read_carriers
 from tests.support.documents import causes, document, get, operations, read
 from tests.support.each import each
 
@@ -158,3 +158,19 @@ def test_a_requirement_may_be_the_uri_of_a_scheme(tmp_path: Path) -> None:
     )
     (operation,) = operations(tmp_path, value).values()
     assert operation.carriers == (Carrier("header", "x-key"),)
+
+
+@each(
+    ("location", "name", "is_token"),
+    [
+        ("header", "X-API-Key", True),
+        ("query", "Key", True),
+        ("query", "key", False),
+        ("query", "x-api-key", False),
+        ("cookie", "Key", False),
+    ],
+)
+def test_a_parameter_with_a_token_is_one_of_its_place_and_name(
+    location: str, name: str, is_token: bool
+) -> None:
+    assert is_carrier([HEADER, QUERY, COOKIE], location, name) is is_token

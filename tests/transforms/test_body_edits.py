@@ -10,6 +10,7 @@ from engine.transforms.template import TemplateValues
 from engine.values.json_document import JsonDocument
 from engine.values.proto_json import json_name
 from tests.support.exchanges import new_exchange
+from tests.support.growth import MAX_GROWTH, growth
 
 
 def body_edits(**edits):
@@ -86,6 +87,25 @@ def edited(text, **edits):
 )
 def test_a_body_is_edited(text, edits, after):
     assert edited(text, **edits) == after
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        {"set": {"$.x[*].a": 1}},
+        {"remove": ["$.x[*].a"]},
+        {"append": {"$.x[*].b": [1]}},
+        {"prepend": {"$.x[*].b": [1]}},
+    ],
+)
+def test_places_of_a_query_cost_the_same_each(edits):
+    compiled, values = body_edits(**edits), TemplateValues(new_exchange())
+
+    def prepare(size):
+        document = JsonDocument.parse(orjson.dumps({"x": [{"a": "text", "b": []}] * size}))
+        return lambda: compiled.apply(document, values)
+
+    assert growth(prepare) < MAX_GROWTH
 
 
 def test_values_are_not_shared_between_requests():
