@@ -8,7 +8,7 @@ from typing import Any
 from engine.values.calendar import Calendar
 from engine.values.limit_warning import LimitWarning
 from engine.values.quota import KINDS, QuotaRule, amount_text, unit_text, window_text
-from engine.values.redaction import redact_tokens
+from engine.values.redaction import redact_keys
 from engine.values.sharing import NOBODY, OTHERS, Sharer, Sharing
 from engine.values.units import format_nano
 
@@ -27,10 +27,10 @@ def holder_text(by: Sharing, name: str) -> str:
 
 
 def names_of(by: Sharing, name: str) -> list[str]:
-    """The name of each sharer of a limit, without what looks like a token."""
+    """The name of each sharer of a limit, without what looks like a token or a key."""
     count = len(by.sharers)
     names = name.split("|", count - 1) if count > 1 else [name][:count]
-    return [redact_tokens(text) for text in names]
+    return [redact_keys(text) for text in names]
 
 
 def _sharer_text(sharer: Sharer, name: str) -> str:

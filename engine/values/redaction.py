@@ -33,6 +33,17 @@ _SECRET_PARAMETER = re.compile(f"{_NAME}|code|sig|%", re.IGNORECASE)
 _SECRET_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/%=]{24,}|(?:sk|mw|pk|rk|AIza)[-_A-Za-z0-9].*")
 _GATEWAY_TOKEN = re.compile(rf"({PREFIX})[0-9A-Za-z]{{16,}}|(?<![0-9A-Za-z])(ek_)[\w-]{{16,}}")
 """A token, or a client secret."""
+_VENDORS = (
+    *("sk-", "rk_", "sk_live_", "sk_test_", "gsk_", "xai-", "hf_", "AIza", "AKIA", "ASIA"),
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "pypi-"),
+    *("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "ya29.", "eyJ"),
+)
+"""How keys and tokens of vendors begin."""
+_VENDOR_KEY = re.compile(
+    rf"(?<![0-9A-Za-z])({'|'.join(map(re.escape, _VENDORS))})"
+    r"(?=[\w.~-]{0,64}[0-9A-Z])[\w.~-]{12,}"
+)
+"""One with a digit or a capital, which words with hyphens lack."""
 
 
 def is_secret_name(header: str) -> bool:
@@ -44,6 +55,12 @@ def redact_tokens(path: str) -> str:
     """A text with `mw-***` or `ek_***` for what has the shape of a token or a client secret."""
     may_have = PREFIX in path or "ek_" in path
     return _GATEWAY_TOKEN.sub(r"\1\2***", path) if may_have else path
+
+
+def redact_keys(text: str) -> str:
+    """As `redact_tokens`, and `***` behind what the keys of vendors begin with: for texts in which
+    callers send what they like, and that many may read."""
+    return _VENDOR_KEY.sub(r"\1***", redact_tokens(text))
 
 
 def redact_query(query: str, *, every_value: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from engine.values.redaction import redact_tokens
+from engine.values.redaction import redact_keys, redact_tokens
 from engine.values.sharing import MAX_NAME, bounded
 
 
@@ -27,7 +27,7 @@ def tag_in(text: str, name: str) -> str:
 
 def tag_value(text: str) -> str:
     """A text as the value of a tag: itself if it is printable and has at most 64 characters, else
-    its hash, which begins with `#`. What looks like a token is left out."""
+    its hash, which begins with `#`. What looks like a token or the key of a vendor is left out."""
     if len(text) <= MAX_NAME and text.isprintable() and not text.startswith("#"):
-        return redact_tokens(text)
+        return redact_keys(text)
     return bounded(redact_tokens(text))

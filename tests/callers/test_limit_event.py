@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.callers.limit_event import warning_event, warning_text
 from engine.values.calendar import Calendar
 from engine.values.counters import Limit
@@ -65,8 +67,9 @@ def test_whose_limit_it_is(by, name, expected, words):
     )
 
 
-def test_a_name_that_is_a_token_is_not_shown():
-    of = warning("requests", 60, 60.0, Sharing((Sharer("header", "x"),)), "mw-" + "a" * 64, 48)
+@pytest.mark.parametrize("start", ["mw-", "ghp_1"])
+def test_a_name_that_is_a_token_is_not_shown(start):
+    of = warning("requests", 60, 60.0, Sharing((Sharer("header", "x"),)), start + "a" * 64, 48)
     assert "a" * 64 not in warning_text(of, "USD", NOW)
     assert "a" * 64 not in str(warning_event(of, "USD", NOW))
 

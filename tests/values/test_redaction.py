@@ -9,7 +9,14 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from engine.values.redaction import MARKER, Redaction, is_secret_name, redact_query, redact_tokens
+from engine.values.redaction import (
+    MARKER,
+    Redaction,
+    is_secret_name,
+    redact_keys,
+    redact_query,
+    redact_tokens,
+)
 
 SECRET = "sk-proj/AbC+9 \"x\\y&z<='q"
 BEARER = Redaction([f"Bearer {SECRET}"])
@@ -111,6 +118,25 @@ def test_gateway_tokens_in_a_path_are_redacted() -> None:
     token = "mw-" + "a1" * 32
     assert redact_tokens(f"/v1/{token}/x") == "/v1/mw-***/x"
     assert redact_tokens("/v1/mw-small/x") == "/v1/mw-small/x"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("sk-proj-T3BlbkFJabcdef", "sk-***"),
+        ("key=sk-ant-api03-AAAAAAAAAAAA.", "key=sk-***"),
+        ("ghp_16C7e42F292c6912E7710c838347", "ghp_***"),
+        ("github_pat_11ABCDEFG0123456789", "github_pat_***"),
+        ("AIzaSyA1234567890abcdefghijk", "AIza***"),
+        ("AKIAIOSFODNN7EXAMPLE", "AKIA***"),
+        ("eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.", "eyJ***"),
+        ("mw-" + "a1" * 16 + " hf_abcdefGHIJKL", "mw-*** hf_***"),
+        *((text, text) for text in ("sk-bratislava-and-surroundings", "task-ABCDEFGHIJKLMN")),
+        *((text, text) for text in ("sk-team-7", "eyJ", "Zoë sk-", "")),
+    ],
+)
+def test_keys_of_vendors_are_hidden(text: str, left: str) -> None:
+    assert redact_keys(text) == left
 
 
 def test_a_client_secret_in_a_path_is_hidden():

@@ -21,3 +21,9 @@ def test_equal_tags_have_equal_texts():
 def test_odd_values_are_hashed(text, stays):
     assert (tag_value(text) == text) == stays
     assert len(tag_value(text)) <= 64
+
+
+def test_what_looks_like_a_secret_is_left_out():
+    assert tag_value("for mw-" + "a1" * 32) == "for mw-***"
+    assert tag_value("sk-proj-" + "Ab1_" * 8) == "sk-***"
+    assert tag_value("sk-proj-" + "Ab1_" * 30).startswith("#")

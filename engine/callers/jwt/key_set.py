@@ -60,15 +60,15 @@ class KeySet:
         self._keys.renew()
 
     def _find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
-        """The only key that fits: a token without `kid` is not tried with one key after the
-        other."""
-        keys = self._keys.value or ()
-        places = [
-            at
-            for at, key in enumerate(keys)
+        """The only key that fits and can be used: a token without `kid` is not tried with one key
+        after the other."""
+        usable = [
+            compiled
+            for at, key in enumerate(self._keys.value or ())
             if (kid is None or key.get("kid") == kid) and _fits(key, algorithm)
+            if (compiled := self._compile(at, key, algorithm)) is not None
         ]
-        return self._compile(places[0], keys[places[0]], algorithm) if len(places) == 1 else None
+        return usable[0] if len(usable) == 1 else None
 
     def _compile(self, at: int, key: Mapping[str, Any], algorithm: str) -> jwt.PyJWK | None:
         if self._compiled_version != self.version:

@@ -117,6 +117,15 @@ def test_without_a_name_only_the_one_key_that_fits_is_used():
     assert Issuer([*key_set(), jwk(ec_key(1), "2")]).set.find(None, "ES256") is None
 
 
+@pytest.mark.parametrize("kid", [None, "ec"])
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_key_that_cannot_be_used_does_not_hide_one_that_can(kid, at):
+    keys = [jwk(ec_key(), "ec")]
+    keys.insert(at, jwk(ec_key(1), "ec") | {"x": "AA"})
+    key = Issuer(keys).set.find(kid, "ES256")
+    assert key.key.public_numbers() == ec_key().public_key().public_numbers()
+
+
 def test_keys_of_other_types_do_not_count_without_a_name():
     keys = [jwk(ec_key(), "ec"), jwk(rsa_key(), "rsa"), {"kty": "oct", "k": "c2VjcmV0"}]
     for key in keys:
