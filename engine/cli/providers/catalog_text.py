@@ -11,8 +11,10 @@ from engine.config.provider_catalog import KEYS
 from engine.values.trees import Section
 
 _HEAD = "# Models and prices of providers, for `providers.catalog` of gateway.yaml.\n"
-_WIDTH = 10_000
+_WIDTH = float("inf")
 """A model is on one line, however long."""
+_MAX_KEY = 1_000
+"""The longest text that may be a key without a mark: YAML has 1,024 characters."""
 
 
 def catalog_entry(name: str) -> Section:
@@ -29,13 +31,31 @@ def catalog_text(entries: Mapping[str, Section]) -> str:
         for key, value in entry.items():
             if key == "models":
                 lines.append("  models:\n")
-                lines += [f"    {_inline(m)}: {_inline(v)}\n" for m, v in value.items()]
+                lines += [f"    {_key(m)}: {_inline(v)}\n" for m, v in value.items()]
             else:
                 lines.append(f"  {key}: {_inline(value)}\n")
     return "".join(lines)
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes no text over several lines."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        style = None if text.isprintable() else '"'
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def _key(name: str) -> str:
+    text = _inline(name)
+    return text if len(text) < _MAX_KEY else f"? {text}\n    "
+
+
 def _inline(value: object) -> str:
     """A value on one line."""
-    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=_WIDTH)
+    text: str = yaml.dump(
+        value, Dumper=_Dumper, default_flow_style=True, sort_keys=False, width=_WIDTH
+    )
     return text.removesuffix("...\n").strip()
