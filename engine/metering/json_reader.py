@@ -14,7 +14,7 @@ from typing import Any
 from engine.dialects.interface.usage import Meter
 from engine.metering.estimate import estimated_usage, output_tokens, with_characters
 from engine.values.event_json import json_or_none
-from engine.values.json_edit import STRING, spans
+from engine.values.json_edit import NESTING, spans
 from engine.values.usage import Usage
 
 BUFFERED_BODY = 262_144
@@ -29,7 +29,6 @@ MAX_IMAGES = 1_000
 _MENTIONS = 8
 """The most occurrences of a key that are tried."""
 
-_NESTING = re.compile(STRING + rb"?|[{}\[\]]", re.DOTALL)  # a string may be cut off
 _STEPS = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 _TYPE = re.compile(rb'"type"\s*+:\s*+"([a-z_.]++)"')
 
@@ -160,5 +159,5 @@ def _closed(text: bytes) -> int:
 
 def _steps(text: bytes) -> Iterator[int]:
     """1 for each opening bracket, -1 for each closing one, outside strings."""
-    tokens: list[bytes] = _NESTING.findall(text)
+    tokens: list[bytes] = NESTING.findall(text)
     return (_STEPS[token] for token in tokens if token in _STEPS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import gevent
@@ -31,9 +31,20 @@ def await_turn() -> None:
 def paced(items: Iterable[Item]) -> Iterator[Item]:
     """The items; before one that comes milliseconds after the last turn of the loop, it has
     another."""
-    last = time.monotonic()
+    pace = pacer()
     for item in items:
+        pace()
+        yield item
+
+
+def pacer() -> Callable[[], None]:
+    """A function that lets the loop have a turn, if the last was milliseconds ago."""
+    last = time.monotonic()
+
+    def pace() -> None:
+        nonlocal last
         if time.monotonic() - last > _SECONDS:
             await_turn()
             last = time.monotonic()
-        yield item
+
+    return pace

@@ -4,8 +4,7 @@ the rights of the caller, the policies of its route and its schema."""
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Protocol
 from urllib.parse import quote
@@ -21,7 +20,7 @@ from engine.objects.batch_files import BatchFiles
 from engine.objects.batch_requests import BatchRequest, BatchWriter, VendorRequest
 from engine.objects.owners import owner_of
 from engine.objects.places import JsonName, find
-from engine.process.loop_turn import await_turn
+from engine.process.loop_turn import pacer
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.values.errors import GatewayError
 from engine.values.json_edit import JsonPath
@@ -33,8 +32,6 @@ log = logging.getLogger("modelway")
 HEADER = "x-modelway-batch"
 """Says in a response what is wrong with requests of a batch that was accepted."""
 
-_TURN = 0.005
-"""Seconds after which other requests of the process have their turn."""
 _MODEL = "model"
 """The variable of a path that names the model of a whole batch."""
 
@@ -66,7 +63,7 @@ def judge_batch(
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         batch = Batch(upstreams)
-        arguments = batch, partial(judge, exchange), _pauses(), json_name
+        arguments = batch, partial(judge, exchange), pacer(), json_name
         writer = BatchWriter(form, *arguments, reports=reports)
         if form.stored and files is not None and (path := _stored(exchange, form, json_name)):
             of_file = form._replace(name=form.stored_name)
@@ -194,16 +191,3 @@ def _report(exchange: Exchange, response: Response, batch: Batch) -> None:
     text = f"{batch.report_count} of {batch.size} requests break the document"
     log.warning("request %s: batch: %s", exchange.request_id, text)
     response.headers.append((HEADER, text))
-
-
-def _pauses() -> Callable[[], None]:
-    """What is called between two requests: it lets the process serve others after a while."""
-    last = time.monotonic()
-
-    def pause() -> None:
-        nonlocal last
-        if time.monotonic() - last > _TURN:
-            await_turn()
-            last = time.monotonic()
-
-    return pause

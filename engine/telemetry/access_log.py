@@ -194,8 +194,8 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         row["vendor_cost"] = (record.cost - record.margin) / 1e9
     if record.queue_time:
         row["queue"] = _round(record.queue_time)
-    if exchange.record.traffic is not None:
-        row["websocket"] = _session(exchange.record.traffic)
+    if record.traffic is not None:
+        row["websocket"] = _session(record.traffic)
     if record.is_mirror or record.is_copy:
         row["via"] = record.via
     if record.mcp is not None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import orjson
 
+from engine.values.json_edit import STRING
+
 _TYPE = re.compile(rb"event: (\w+[._][\w.]+)\n", re.ASCII)
 _DATA = re.compile(rb"^data: (.*)", re.MULTILINE)
 
 _BOM = b"\xef\xbb\xbf"
 _NUMBERS = (b"NaN", b"Infinity")
-_STRING_OR_NUMBER = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|NaN|-?Infinity', re.DOTALL)
+_STRING_OR_NUMBER = re.compile(STRING + rb"?|NaN|-?Infinity", re.DOTALL)
 """A string may lack its end: a search that began again at each quotation mark in it would take the
 square of its length."""
 

@@ -18,7 +18,8 @@ Edit = tuple[int, int, bytes]
 
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR = re.compile(STRING + rb"|[^\s{}\[\]:,\"]++", re.DOTALL)
-_NESTING = re.compile(STRING + rb"?|[{}\[\]]", re.DOTALL)  # a string may be cut off
+NESTING = re.compile(STRING + rb"?|[{}\[\]]", re.DOTALL)
+"""A string, which may be cut off, or a bracket."""
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _OBJECT = re.compile(rb"\s*\{")
@@ -303,7 +304,7 @@ def _end(text: Buffer, start: int) -> int:
         assert match is not None
         return match.end()
     depth = 0
-    for token in _NESTING.finditer(text, start):
+    for token in NESTING.finditer(text, start):
         if token[0] in (b"{", b"["):
             depth += 1
         elif token[0] in (b"}", b"]"):
