@@ -55,6 +55,11 @@ TABLE = [
         b'error: {"a":1}\n\n' + B,
         *[b'data: {"error":{"a":1}}\n\n' + B] * 2,
     ),
+    (
+        "error as a field, in full",
+        b'error: {"error":{"a":1}}\n\n' + B,
+        *[b'data: {"error":{"a":1}}\n\n' + B] * 2,
+    ),
     ("half of an error as a field", A + b'error: {"a"\n\n', A, A),
     ("retry", b"retry: 3000\n\n" + A, A, A),
     ("retry in an event", b"retry: 3000\n" + A, A, A),

@@ -8,7 +8,7 @@ import pytest
 from engine.exchange.exchange import Response
 from engine.exchange.push_stream import Pipeline, PushStream
 from engine.transforms.edited_body import edit_response
-from engine.values.errors import GatewayError
+from engine.values.errors import AbortConnection, GatewayError
 from tests.support.each import each
 from tests.support.exchanges import new_exchange
 
@@ -61,6 +61,20 @@ def test_a_body_is_edited_in_every_form(body, kind, expected):
 def test_a_body_that_is_not_edited_keeps_its_headers():
     response = edited(b"a", "audio/mpeg")
     assert (response.body, len(response.headers)) == (b"a", 4)
+
+
+def test_what_follows_from_the_edits_of_a_large_body_ends_the_connection_if_it_fails():
+    class Failing(Editor):
+        def settle(self, outcome):
+            raise GatewayError(503, "store_unavailable", "It cannot be counted.")
+
+    kind = [("content-type", "application/json")]
+    small, large = Response(200, kind, b'{"a":1}'), Response(200, kind, iter([b'{"a":1}']))
+    with pytest.raises(GatewayError):
+        edit_response(new_exchange(), small, Failing())
+    edit_response(new_exchange(), large, Failing())
+    with pytest.raises(AbortConnection, match="cannot be counted"):
+        b"".join(large.body)
 
 
 def test_a_coding_is_taken_off_or_refused():

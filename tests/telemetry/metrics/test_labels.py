@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine import dialects
-from engine.telemetry.metrics.labels import OTHER, SeriesLabels, SeriesRoom, labels_of
+from engine.telemetry.metrics.labels import OTHER, NameRoom, SeriesLabels, SeriesRoom, labels_of
 from tests.support.exchanges import new_exchange
 
 OPENAI = dialects.get("openai")
@@ -68,3 +68,9 @@ def test_names_of_the_config_are_not_among_the_labels_of_others():
 def test_the_provider_of_others_stays_also_if_an_upstream_has_its_name():
     labels = SeriesLabels(("a.x", "m", "openai"), "m", "USD", ("chat", "openai", "m"))
     assert labels.others(OPENAI).gen_ai == ("chat", "openai", OTHER)
+
+
+def test_names_have_room_as_long_as_there_is_some_and_for_ever():
+    room = NameRoom(2, ["of an earlier worker"])
+    names = ["new", "third", "new", "of an earlier worker", "third"]
+    assert [room.takes(name) for name in names] == [True, False, True, True, False]
