@@ -1,22 +1,26 @@
-"""What a route does with batches: their requests are judged when they come in, and their results
-counted when they are read."""
+"""What a route does with batches: their requests are judged when they come in, uploaded again if
+the gateway has edited them, and their results counted when they are read."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 from engine.app.batch_charges import BatchCharges
-from engine.app.batch_file import BatchFileUpload
 from engine.app.batch_judge import BatchJudge, StagesOfRoute
-from engine.app.file_calls import FileCalls
+from engine.app.file_calls import CannotCopy, FileCalls
 from engine.app.worker_parts import Parts
+from engine.dialects.interface.files import FileFacts
+from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange, Stage
+from engine.exchange.opened_ids import Holder
 from engine.objects.batch_files import BatchFiles
 from engine.objects.batch_route import BatchRoute
 from engine.plan.route import Route
 from engine.stages.judge_batch import judge_batch, refuse_pieces
 from engine.stages.keep_upload import UploadRules, keep_upload
 from engine.upstream.target import Target
+from engine.values.errors import GatewayError
 
 
 def batch_stages(route: Route, parts: Parts, judging: StagesOfRoute) -> list[Stage]:
@@ -75,3 +79,22 @@ def batch_route(route: Route, parts: Parts) -> BatchRoute | None:
     return BatchRoute(
         facts, route.dialects[-1], form, records, parts.services, charge, parts.uploads
     )
+
+
+_NAME = "batch.jsonl"
+_MEDIA_TYPE = "application/jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFileUpload:
+    """Uploads by `calls`, as the caller of an exchange."""
+
+    calls: FileCalls
+
+    def __call__(self, exchange: Exchange, body: Body, to: Holder) -> str:
+        """The sealed id of a new file at a holder. Raises GatewayError."""
+        try:
+            return self.calls.upload(exchange, FileFacts(_NAME, _MEDIA_TYPE, body.size), body, to)
+        except CannotCopy as error:
+            message = f"The requests of this batch were edited, and cannot be uploaded: {error}"
+            raise GatewayError(502, "upstream_error", message) from error

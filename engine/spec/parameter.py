@@ -17,13 +17,17 @@ from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
 from engine.spec.document.schema_types import Resolve, kind_of, properties_of, types_of
+from engine.spec.form_bodies import compile_form
 from engine.spec.parameter_readers import compile_reader, splits_at_commas
-from engine.spec.query_content import compile_query
-from engine.spec.query_string import Query
+from engine.spec.parameter_styles import Reader, parse_json
+from engine.spec.query_string import Query, decode
 from engine.spec.refusal_messages import explain
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.values.errors import GatewayError, Malformed
+from engine.values.media_types import body_kind, essence
+
+_WHERE = "the query string"
 
 
 class Parameter(Struct, frozen=True):
@@ -239,3 +243,21 @@ def _single_types(schema: object, resolve: Resolve) -> list[str]:
     if "any" in types or not types & {"array", "object"}:
         return []
     return sorted(types - {"array", "object", "null"})
+
+
+def compile_query(name: str, media: Node) -> Reader:
+    """A function that reads a raw query string as content of this media type: a form, JSON, or else
+    text. An empty one is MISSING. The reader raises Malformed."""
+    schema, kind = media.get("schema"), body_kind(essence(name))
+    if kind == "form":
+        encoding = media.get("encoding").value or {}
+        form = compile_form(schema.value or {}, encoding, schema.follow)
+        return lambda query: form(query.encode("latin-1")) if query else MISSING
+
+    def read(query: str) -> object:
+        if not query:
+            return MISSING
+        text = decode(query, _WHERE)
+        return parse_json(text, _WHERE) if kind == "json" else text
+
+    return read

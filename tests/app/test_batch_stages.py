@@ -5,18 +5,23 @@ from functools import partial
 import pytest
 from msgspec.structs import replace
 
-from engine.app.batch_stages import batch_route, batch_stages
+from engine.app.batch_stages import BatchFileUpload, batch_route, batch_stages
+from engine.app.file_calls import CannotCopy
 from engine.app.machine_stores import open_shared
 from engine.app.route_handler import judging_stages
 from engine.app.worker_parts import identity, parts_of
 from engine.app.worker_services import services_of
 from engine.edge.inside_call import InsideCalls
+from engine.exchange.body import Body
+from engine.exchange.opened_ids import Holder
 from engine.objects.batch_records import BatchRecords
 from engine.objects.facts import read_facts
 from engine.plan.make_plan import make_plan
 from engine.upstream.client.client import Client
+from engine.values.errors import GatewayError
 from tests.support.batch_store import MemoryBatches
 from tests.support.each import each
+from tests.support.exchanges import new_exchange
 
 CONFIG = """
 version: 1
@@ -75,3 +80,24 @@ def test_results_are_counted_with_records_alone(parts):
     counting = replace(parts, batches=BatchRecords(MemoryBatches()))
     assert batch_route(route, counting) is not None
     assert batch_route(parts.plan.routes[0], counting) is None
+
+
+TO = Holder("there", 1)
+
+
+class Calls:
+    def upload(self, exchange, facts, body, to):
+        assert (facts.size, to) == (body.size, TO)
+        if body.size == 2:
+            raise CannotCopy("there is no room.")
+        return f"files/{facts.name}"
+
+
+def test_the_new_file_has_an_id_of_its_own():
+    assert BatchFileUpload(Calls())(new_exchange(), Body(b"a"), TO) == "files/batch.jsonl"
+
+
+def test_a_file_that_its_vendor_does_not_take_is_a_failure():
+    with pytest.raises(GatewayError, match="cannot be uploaded: there is no room") as raised:
+        BatchFileUpload(Calls())(new_exchange(), Body(b"ab"), TO)
+    assert raised.value.status == 502

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine import dialects
-from engine.callers.limit_set import LimitSet
+from engine.callers.limit_set import LimitSet, RateLimitHeaders
 from engine.values.counters import Limit
 from engine.values.price import price_of
 from engine.values.prices import Prices
@@ -126,3 +126,21 @@ def test_headers_of_one_request_are_not_those_of_the_next():
         ["8", "40", "1.000s", "7.250s"],
         ["7", "30", "0.500s", "8.000s"],
     ]
+
+
+def test_each_kind_has_its_amount_what_is_left_and_when_it_is_whole_again():
+    headers = RateLimitHeaders([(1, "tokens", 1000)])
+    assert headers.render([3, 40], [1.0, 7.25]) == {
+        "x-ratelimit-limit-tokens": "1000",
+        "x-ratelimit-remaining-tokens": "40",
+        "x-ratelimit-reset-tokens": "7.250s",
+    }
+
+
+def test_money_is_in_units_of_the_currency():
+    headers = RateLimitHeaders([(0, "spend", 50 * 10**9)])
+    assert headers.render([12_500_000], [60.0]) == {
+        "x-ratelimit-limit-budget": "50.00",
+        "x-ratelimit-remaining-budget": "0.0125",
+        "x-ratelimit-reset-budget": "60.000s",
+    }

@@ -5,11 +5,14 @@
     choose: {affinity: agent}
 
 The key is a value of the request (`by`), or the first characters of the prompt (`prompt`). With
-both, the prompt is the key of requests without the value. `agent` is the session of an agent, as
-`agent_key` finds it. Targets are ranked for a key by
-rendezvous hashing (Thaler and Ravishankar, 1998): a hash of the key and the target is its rank, and
-the highest is asked. When a target leaves, each of its keys moves to its second choice; all other
-keys stay. All gateways with the same targets rank them alike, without communication.
+both, the prompt is the key of requests without the value. `agent` is the session of an agent: it
+sends its whole conversation with each turn, so that the server which answered the last turn has
+nearly all of it in its prompt cache.
+
+Targets are ranked for a key by rendezvous hashing (Thaler and Ravishankar, 1998): a hash of the key
+and the target is its rank, and the highest is asked. When a target leaves, each of its keys moves
+to its second choice; all other keys stay. All gateways with the same targets rank them alike,
+without communication.
 
 A target with more than `max_load` times its share of the requests in flight gets no more requests:
 they go to the next in rank (Mirrokni, Thorup and Zadimoghaddam, 2016). Requests without a key go to
@@ -27,14 +30,14 @@ from typing import Any
 import orjson
 
 from engine.config.json_schema import Schema
+from engine.exchange.agent_session import session_key
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.services import Services
 from engine.spec.expression import Expression, parse
-from engine.upstream.agent_key import agent_key
 from engine.upstream.choose import least_busy
 from engine.upstream.choose.interface import StrategyKind, StrategyOptions
-from engine.upstream.prompt_text import prompt_prefix
+from engine.upstream.prompt_text import opening_of, prompt_prefix
 from engine.upstream.target import Target
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_load import GroupLoad, group_load
@@ -88,6 +91,8 @@ _MAX_LOAD = 2.0
 _UNIT = 2.0**-32
 _MIN_IN_FLIGHT = 8
 """Requests in flight that a target may always have; with fewer, a share means nothing."""
+_MAX_OPENING = 20_000
+"""Characters of the opening that are read: instructions, and the first message."""
 
 
 class Options:
@@ -251,6 +256,12 @@ class Ranks:
         return in_flight >= _MIN_IN_FLIGHT and in_flight + 1 > self._max_shares[index] * (
             self._group_load.in_flight + 1
         )
+
+
+def agent_key(exchange: Exchange) -> str:
+    """The session that a request names (`session_key`). Without any, the texts up to the first
+    message of the user, which are the same in each turn; "" for a request that has none either."""
+    return session_key(exchange) or opening_of(exchange, _MAX_OPENING)
 
 
 def _hash(data: bytes) -> int:

@@ -16,7 +16,6 @@ from engine.spec.document.repairs import schemas
 from engine.spec.document.swagger import parameters, responses
 from engine.spec.document.swagger.bodies import Declared, body_of, form_of
 from engine.spec.document.swagger.moves import Moves
-from engine.spec.document.swagger.security import scheme_of
 from engine.values.trees import Json
 
 _METHODS = [method for method in METHODS if method not in ("trace", "query")]
@@ -183,3 +182,30 @@ def _media_types(holder: Json, key: str) -> list[str]:
     value = holder.get(key)
     names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
     return [name for name in names if isinstance(name, str) and "/" in name]
+
+
+_FLOWS = {
+    "implicit": "implicit",
+    "password": "password",
+    "application": "clientCredentials",
+    "accessCode": "authorizationCode",
+}
+
+
+def scheme_of(definition: object) -> object:
+    """The security scheme of a definition; anything that is none is unchanged."""
+    if not isinstance(definition, dict):
+        return definition
+    kind = definition.get("type")
+    if kind == "basic":
+        return {**definition, "type": "http", "scheme": "basic"}
+    if kind != "oauth2":
+        return definition
+    flow = {
+        key: definition[key]
+        for key in ("authorizationUrl", "tokenUrl", "scopes")
+        if key in definition
+    }
+    scheme = {key: value for key, value in definition.items() if key not in (*flow, "flow")}
+    name = _FLOWS.get(str(definition.get("flow")))
+    return {**scheme, "flows": {name: flow} if name else {}}
