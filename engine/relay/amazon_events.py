@@ -18,7 +18,7 @@ from msgspec.json import Decoder
 
 from engine.relay.amazon_event_stream import BrokenMessage, Message, MessageReader
 from engine.relay.filter import Filter
-from engine.values.event_json import json_or_none
+from engine.values.event_json import json_object
 
 _STATUSES = {
     "validationException": 400,
@@ -83,8 +83,7 @@ def _event(message: Message) -> bytes:
         data = b"{%b:%b}" % (orjson.dumps(name), message.payload.translate(_LINE_ENDS) or b"{}")
         return b"data: " + data + b"\n\n"
     if kind == "exception":
-        details = json_or_none(message.payload)
-        text = details.get("message") if isinstance(details, dict) else None
+        text = json_object(message.payload).get("message")
         return _error(message.text(":exception-type"), text)
     if kind == "error":
         return _error(message.text(":error-code"), message.text(":error-message"))

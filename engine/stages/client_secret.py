@@ -18,7 +18,7 @@ from engine.spec.query_string import Query
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway, Limit
 from engine.values.errors import GatewayError
-from engine.values.event_json import json_or_none
+from engine.values.event_json import json_object
 
 _EXPIRED = "The client secret has expired. Ask the application that gave it for a new one."
 _LATE = "The client secret opens no new sessions any more. Ask for a new one."
@@ -93,8 +93,7 @@ def bind_first(form: ClientSecretFormat, services: Services) -> Stage:
         if secret is not None:
             _check_owner(secret, form)
             reader = exchange.body_reader
-            value = json_or_none(bytes(reader.receive().buffer))
-            message = first(secret.session, value if isinstance(value, dict) else {})
+            message = first(secret.session, json_object(bytes(reader.receive().buffer)))
             if not form.resumes(message):
                 _count_use(secret, exchange, services)
             reader = ReceivedBody(Body(orjson.dumps(message)), reader.max_size)

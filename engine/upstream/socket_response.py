@@ -20,7 +20,7 @@ from engine.upstream.client.failures import (
     UpstreamFailure,
 )
 from engine.upstream.message_stream import MessageStream
-from engine.values.event_json import json_or_none
+from engine.values.event_json import json_object, json_or_none
 from engine.values.trees import Json
 
 _TYPE = re.compile(rb'\s*\{\s*"type"\s*:\s*"([a-z0-9_.]+)"')
@@ -140,8 +140,7 @@ class SocketResponse:
         """Add a message as an event."""
         kind = _kind(message)
         if not kind:
-            document = json_or_none(message)
-            name = document.get("type") if isinstance(document, dict) else None
+            name = json_object(message).get("type")
             if not isinstance(name, str) or not name.isprintable():
                 self._fail(ProtocolFailure("a message has no type").after_start())
                 return
@@ -155,16 +154,14 @@ class SocketResponse:
             self._finish(kind, message)
 
     def _finish(self, kind: bytes, message: bytes) -> None:
-        document = json_or_none(message)
-        response = document.get("response") if isinstance(document, dict) else None
+        document = json_object(message)
+        response = document.get("response")
         if kind in (b"error", b"response.failed") or not isinstance(response, dict):
             self._end(None)
             return
         if not response.get("output"):
-            events = map(json_or_none, self._items)
-            items = [
-                event["item"] for event in events if isinstance(event, dict) and "item" in event
-            ]
+            events = map(json_object, self._items)
+            items = [event["item"] for event in events if "item" in event]
             response = {**response, "output": items}
         self._end(response)
 

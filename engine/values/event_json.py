@@ -28,6 +28,12 @@ def json_or_none(text: bytes) -> Any:
         return None if amended == text else json_or_none(amended)
 
 
+def json_object(text: bytes | bytearray) -> dict[str, Any]:
+    """The JSON object of a text; an empty one for any other text."""
+    value = json_or_none(bytes(text))
+    return value if isinstance(value, dict) else {}
+
+
 def amended_json(text: bytes) -> bytes:
     """A text that a reader of JSON has refused, without what JSON does not have and many readers
     accept: a byte order mark, as servers in .NET write it, and numbers that are none, as Python's

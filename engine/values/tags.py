@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import orjson
 
+from engine.values.event_json import json_object
 from engine.values.redaction import redact_keys, redact_tokens
 from engine.values.sharing import MAX_NAME, bounded
 
@@ -17,11 +18,7 @@ def tags_text(tags: Mapping[str, str]) -> str:
 
 def tag_in(text: str, name: str) -> str:
     """The value of a tag in a text, "" if it has none, or is not one of `tags_text`."""
-    try:
-        tags = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return ""
-    value = tags.get(name, "") if isinstance(tags, dict) else ""
+    value = json_object(text.encode()).get(name, "")
     return value if isinstance(value, str) else ""
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from engine.values.event_json import amended_json, event_json, json_or_none
+from engine.values.event_json import amended_json, event_json, json_object, json_or_none
+from tests.support.each import each
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,17 @@ def test_a_string_without_its_end_is_read_once() -> None:
         assert amended_json(rb'{"a":NaN,"b":"' + rb"\"" * size) != b""
         seconds.append(time.thread_time() - begin)
     assert seconds[1] < 100 * max(seconds[0], 0.0005)
+
+
+@each(
+    "text, expected",
+    [
+        (b'{"a": 1}', {"a": 1}),
+        (bytearray(b'{"a": NaN}'), {"a": None}),
+        (b"[1]", {}),
+        (b"text", {}),
+        (b"", {}),
+    ],
+)
+def test_anything_but_an_object_is_an_empty_one(text, expected):
+    assert json_object(text) == expected

@@ -13,12 +13,11 @@ import click
 
 from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.output_format import format_option
+from engine.cli.usage.export_content import row_columns, row_groups, totals_table
 from engine.cli.usage.export_file import WRITERS, write_export
 from engine.cli.usage.focus import print_focus
 from engine.cli.usage.left import show_left
 from engine.cli.usage.report import UsageReport, print_csv, print_json, print_table
-from engine.cli.usage.row_export import row_columns, row_groups
-from engine.cli.usage.totals_export import totals_table
 from engine.config.config_files import ConfigFiles
 from engine.source.excerpt import printable
 from engine.source.suggestion import did_you_mean

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import orjson
 from gevent.lock import BoundedSemaphore
 from msgspec import to_builtins
 
-from engine.console.activity.figures import figures_of
+from engine.console.activity.figures import BREAKER_STATES, figures_of
 from engine.console.activity.metrics_change import MetricsChange, Snapshot, parse_samples
 from engine.console.operations.callers import CallerReport
-from engine.console.operations.failures import failures
-from engine.console.operations.targets import queues, targets
+from engine.exchange.record import Outcome
 from engine.exchange.services import Services
 from engine.plan.route import Plan
-from engine.telemetry.metrics.requests import DURATION, FIRST_BYTE
+from engine.telemetry.metrics.attempts import ATTEMPTS
+from engine.telemetry.metrics.requests import DURATION, FIRST_BYTE, REFUSALS, REQUESTS
+from engine.upstream import metrics as upstreams
+from engine.upstream.admission import metrics as admission
+from engine.upstream.health import metrics as health
+from engine.upstream.health.watched_target import STATES
 
 _FRESH_SECONDS = 1.0
 """How long a report is used."""
@@ -26,6 +30,9 @@ _CALLERS_SECONDS = 10.0
 _OLDEST_SECONDS = 60.0
 """The oldest snapshot with which the metrics are compared."""
 _MAX_ROWS = 50
+_NO_FAILURES = frozenset({"ok", "cancelled"})
+_NO_ERRORS = frozenset({Outcome.COMPLETE.value, Outcome.REFUSED.value})
+_MAX_TARGETS = 200
 
 Json = dict[str, Any]
 
@@ -92,3 +99,69 @@ def _figures(change: MetricsChange) -> Json:
     (first_byte,) = change.quantiles(FIRST_BYTE.name, (0.99,))
     p99 = {"duration_p99": duration, "first_byte_p99": first_byte}
     return {"seconds": round(change.seconds, 3), **figures, **p99}
+
+
+class Failure(NamedTuple):
+    """A kind of failure of a request, a refusal of the gateway or an attempt at an upstream
+    (`of`), so many times a second now, and `total` since the gateway has started."""
+
+    of: str
+    kind: str
+    rate: float
+    total: float
+
+
+def failures(change: MetricsChange) -> list[Json]:
+    """Each kind of failure, those that happen most now first."""
+    rows = [*_rows(change)]
+    rows.sort(key=lambda row: (-row.rate, -row.total, row))
+    return [row._asdict() for row in rows]
+
+
+def _rows(change: MetricsChange) -> Iterator[Failure]:
+    for of, metric, labels, without in (
+        ("request", REQUESTS, ("outcome",), _NO_ERRORS),
+        ("refusal", REFUSALS, ("code",), frozenset[str]()),
+        ("attempt", ATTEMPTS, ("upstream", "result"), _NO_FAILURES),
+    ):
+        rates = change.rates_by(metric.name, labels)
+        for key, total in change.totals_by(metric.name, labels).items():
+            if key[-1] not in without:
+                yield Failure(of, ": ".join(key), rates.get(key, 0.0), total)
+
+
+def targets(change: MetricsChange) -> list[Json]:
+    """Each target that was asked or is watched, those in trouble first. `breaker` and `health` are
+    words, null if unknown."""
+    rows: dict[tuple[str, str], Json] = {}
+    for name, words in (("breaker", upstreams.BREAKER), ("health", health.HEALTH)):
+        for labels, state in change.gauges(words.name):
+            key = labels.get("upstream", ""), labels.get("target", "")
+            rows.setdefault(key, {"breaker": 0, "health": 0})[name] = int(state)
+    ordered = sorted(rows.items(), key=lambda row: (-row[1]["breaker"], -row[1]["health"], row[0]))
+    return [
+        {
+            "upstream": upstream,
+            "target": target,
+            "breaker": BREAKER_STATES.get(row["breaker"], "?"),
+            "health": STATES[row["health"]],
+        }
+        for (upstream, target), row in ordered[:_MAX_TARGETS]
+    ]
+
+
+def queues(change: MetricsChange) -> list[Json]:
+    """Each queue, the longest first: requests `in_flight` of at most `bound`, and those that
+    wait."""
+    rows: dict[tuple[str, str], Json] = {}
+    for name, metric in (
+        ("in_flight", admission.IN_FLIGHT),
+        ("bound", admission.BOUND),
+        ("waiting", admission.WAITING),
+    ):
+        for labels, value in change.gauges(metric.name):
+            key = labels.get("upstream", ""), labels.get("target", "")
+            row = {"upstream": key[0], "target": key[1], "in_flight": 0, "bound": 0, "waiting": 0}
+            rows.setdefault(key, row)[name] = int(value)
+    ordered = sorted(rows.values(), key=lambda row: (-row["waiting"], -row["in_flight"]))
+    return ordered[:_MAX_TARGETS]

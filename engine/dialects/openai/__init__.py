@@ -25,8 +25,7 @@ from engine.dialects.openai.errors import (
     stream_error,
 )
 from engine.dialects.openai.files import FILES
-from engine.dialects.openai.live import socket_total
-from engine.dialects.openai.realtime import socket_error, socket_usage
+from engine.dialects.openai.realtime import socket_error, socket_total, socket_usage
 from engine.dialects.openai.usage import METER
 from engine.dialects.openai.usage_option import USAGE_OPTION
 from engine.values.trees import Json

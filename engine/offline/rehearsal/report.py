@@ -22,6 +22,7 @@ from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import place_of
 from engine.upstream.token_estimate import ESTIMATE_HEADER
+from engine.values.event_json import json_object
 from engine.values.trees import Json
 from engine.values.wildcard import ByName
 
@@ -77,10 +78,7 @@ def code_of(rehearsal: Rehearsal) -> str:
         return ""
     if rehearsal.error is not None:
         return rehearsal.error.code
-    try:
-        error = orjson.loads(rehearsal.body).get("error", {})
-    except (orjson.JSONDecodeError, AttributeError):
-        return ""
+    error = json_object(rehearsal.body).get("error")
     if not isinstance(error, dict):
         return ""
     details = error.get("details")
@@ -106,10 +104,7 @@ def _error(rehearsal: Rehearsal) -> Report | None:
 
 
 def _message(body: bytes) -> str:
-    try:
-        error = orjson.loads(body).get("error")
-    except (orjson.JSONDecodeError, AttributeError):
-        return ""
+    error = json_object(body).get("error")
     return str(error.get("message", "")) if isinstance(error, dict) else ""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection, or_, select
 
 from engine.exchange.record import CANCELLED
@@ -14,6 +13,7 @@ from engine.stores.database.schema import ledger
 from engine.stores.database.sums import UsageFilter, rows_from
 from engine.stores.database.tag_sums import totals_by_tag
 from engine.stores.database.totals import OTHERS, Total, totals
+from engine.values.event_json import json_object
 from engine.values.usage_query import MAX_REQUESTS, TAG
 
 MAX_ROWS = 100
@@ -122,14 +122,5 @@ def _request(row: dict[str, Any]) -> dict[str, Any]:
         "output_tokens": row["output"],
         "cached_tokens": row["cached"],
         "cost": {row["currency"]: row["cost"]} if row["cost"] else {},
-        "tags": _tags(row["tags"]),
+        "tags": json_object(row["tags"].encode()),
     }
-
-
-def _tags(text: str) -> dict[str, str]:
-    """The tags of a row; none of a text that was cut."""
-    try:
-        tags = orjson.loads(text) if text else {}
-    except orjson.JSONDecodeError:
-        return {}
-    return tags if isinstance(tags, dict) else {}

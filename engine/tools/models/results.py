@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
 from engine.tools.models.model_tool import ModelTool
 from engine.tools.protocol.results import (
     Answer,
@@ -15,6 +13,7 @@ from engine.tools.protocol.results import (
     result_of,
     text_result,
 )
+from engine.values.event_json import json_object
 
 _IMAGE_TYPES = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
 
@@ -24,17 +23,8 @@ def model_result(tool: ModelTool, answer: Answer) -> ToolResult:
     is."""
     result = None
     if answer.status < 400 and answer.complete and not answer.broke_off:
-        result = _of_kind(tool.name, _document(answer.body))
+        result = _of_kind(tool.name, json_object(answer.body))
     return result or result_of(answer, tool.name)
-
-
-def _document(body: bytes) -> Mapping[str, Any]:
-    """The JSON object of an answer; an empty one for any other."""
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 def _of_kind(kind: str, document: Mapping[str, Any]) -> ToolResult | None:

@@ -15,6 +15,7 @@ import orjson
 from msgspec import Struct
 
 from engine.tools.protocol.event_text import stream_text
+from engine.values.event_json import json_object
 from engine.values.media_types import essence, is_json
 
 MAX_RESULT = 1_000_000
@@ -152,11 +153,7 @@ def _failure(answer: Answer) -> ToolResult:
 def _reason(body: bytes) -> tuple[str, str]:
     """The place in the request, and the message, of an error in the gateway's form or in one that
     says no more than that."""
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return "", ""
-    error = document.get("error") if isinstance(document, dict) else None
+    error = json_object(body).get("error")
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
         return "", ""
     members = {"message", "code", "type", "param", "status", "request_id"}

@@ -6,8 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from engine.app.worker_services import services_of
-from engine.console.operations.report import OperationsReport
+from engine.console.activity.metrics_change import MetricsChange, Snapshot, parse_samples
+from engine.console.operations.report import OperationsReport, failures, queues, targets
 from engine.telemetry.health import ConfigStatus, Health
+from engine.telemetry.metrics.attempts import ATTEMPTS
+from engine.telemetry.metrics.requests import REFUSALS
+from engine.upstream import metrics as upstreams
+from engine.upstream.admission import metrics as admission
+from engine.upstream.health import metrics as health
 from tests.support.metrics import MetricsPage
 from tests.support.rehearsing import CONFIG, planned
 
@@ -77,3 +83,48 @@ def test_without_metrics_the_rest_is_there(tmp_path):
     answer = json.loads(OperationsReport(plan, replace(services_of(plan), page=None))())
     assert answer["metrics"] is None
     assert answer["tokens"]["config"] == len(plan.config.tokens)
+
+
+def test_what_fails_most_now_is_first():
+    metrics = MetricsPage()
+    metrics[REFUSALS].labels("chat", "rate_limited").inc(50)
+    before = Snapshot(0.0, parse_samples(metrics.text()))
+    metrics[ATTEMPTS].labels("main", "429").inc(4)
+    metrics.request(outcome="failed")
+    metrics.request(outcome="refused")
+    metrics.request()
+    change = MetricsChange(before, Snapshot(2.0, parse_samples(metrics.text())))
+    rows = [(row["of"], row["kind"], row["rate"], row["total"]) for row in failures(change)]
+    assert rows == [
+        ("attempt", "main: 429", 2.0, 4.0),
+        ("attempt", "openai: 5xx", 1.0, 2.0),
+        ("request", "failed", 0.5, 1.0),
+        ("refusal", "rate_limited", 0.0, 50.0),
+    ]
+
+
+def change(metrics):
+    snapshot = Snapshot(1.0, parse_samples(metrics.text()))
+    return MetricsChange(snapshot, snapshot)
+
+
+def test_targets_have_a_breaker_and_their_health():
+    metrics = MetricsPage()
+    for name, state in (("a", 0), ("b", 2)):
+        metrics[upstreams.BREAKER].labels("main", name).set(state)
+    metrics[health.HEALTH].labels("main", "c").set(4)
+    rows = [(row["target"], row["breaker"], row["health"]) for row in targets(change(metrics))]
+    assert rows == [("b", "open", "in"), ("c", "closed", "ejected"), ("a", "closed", "in")]
+
+
+def test_queues_have_the_longest_first():
+    metrics = MetricsPage()
+    for name, waiting in (("a", 0), ("b", 3)):
+        metrics[admission.IN_FLIGHT].labels("main", name).set(2)
+        metrics[admission.BOUND].labels("main", name).set(2)
+        metrics[admission.WAITING].labels("main", name).set(waiting)
+    rows = [
+        (row["target"], row["in_flight"], row["bound"], row["waiting"])
+        for row in queues(change(metrics))
+    ]
+    assert rows == [("b", 2, 2, 3), ("a", 2, 2, 0)]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import orjson
 import pytest
 
 from engine import dialects
+from engine.dialects.openai.realtime import socket_total, socket_usage
 from engine.values.errors import GatewayError
 
 OPENAI = dialects.get("openai")
@@ -69,3 +72,35 @@ def test_an_invalid_event_has_no_usage(message):
 def test_a_very_large_message_is_not_parsed():
     huge = orjson.dumps(response_end(usage=USAGE, output="x" * 1_000_000))
     assert OPENAI.socket_usage(huge) is None
+
+
+@pytest.mark.parametrize("kind", ["session.usage.updated", "session.closed"])
+def test_seconds_are_the_total_so_far(kind):
+    total = socket_total(json.dumps({"type": kind, "usage": {"seconds": 90}}).encode())
+    assert total is not None
+    assert total.seconds == 90
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        b'{"type": "session.started", "usage": {"seconds": 90}}',
+        b'{"type": "session.closed", "usage": {"seconds": -1}}',
+        b'{"type": "session.closed"}',
+        b'{"text": "\\"session.closed\\""}',
+        b'"session.closed"',
+        b'{"session.closed"',
+    ],
+)
+def test_other_events_say_nothing(event):
+    assert socket_total(event) is None
+
+
+def test_the_tokens_of_a_task_are_added():
+    usage = {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}
+    inner = {"type": "response.completed", "response": {"usage": usage}}
+    event = {"type": "response.event", "event": inner}
+    counted = socket_usage(json.dumps(event).encode())
+    assert counted is not None
+    assert (counted.input, counted.output) == (3, 4)
+    assert socket_usage(json.dumps(inner).encode()) is None

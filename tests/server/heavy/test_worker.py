@@ -7,7 +7,9 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
+import gevent
 import pytest
+from gevent.os import make_nonblocking, nb_read
 from gunicorn.errors import AppImportError
 from gunicorn.workers.ggevent import GeventWorker
 
@@ -17,6 +19,8 @@ from engine.server.crew import Role
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.heavy.worker import HeavyWorker
 from engine.server.listener import Admission, IdleConnections
+from tests.support.heavy_pair import LARGE, SMALL, Processes
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -84,3 +88,34 @@ def test_it_ends_if_it_cannot_make_its_application(
     assert not heavy.alive
     (line,) = lines
     assert line[1] is has_trace
+
+
+@pytest.fixture
+def processes() -> Iterator[Processes]:
+    both = Processes()
+    yield both
+    both.close()
+
+
+def test_it_ends_with_the_last_worker(processes: Processes) -> None:
+    gevent.sleep(0)
+    assert len(processes.listener.connections) == 1
+    processes.channel.keep_receiving()
+    processes.listener.connections.join(PATIENCE)
+    assert not processes.listener.connections
+
+
+def test_a_process_that_ends_before_it_has_answered(processes: Processes) -> None:
+    processes.heavy.dies = True
+    assert processes.answers(LARGE, SMALL) == ["500"]
+
+
+def test_descriptors_without_a_request_are_closed(processes: Processes) -> None:
+    read, write = os.pipe()
+    processes.channel.send([write])
+    os.close(write)
+    make_nonblocking(read)
+    with gevent.Timeout(PATIENCE):
+        assert nb_read(read, 1) == b""  # its end
+    os.close(read)
+    assert processes.answers(LARGE) == ["heavy /large 10.0.0.1 20"]
