@@ -174,7 +174,12 @@ def test_a_preset_sets_the_settings(page: Driver, console: Platform) -> None:
 def history(page: Driver) -> list[str]:
     """Open the history; the titles in it."""
     page.click("#history-open")
-    page.until("document.getElementById('history').open")
+    page.until("document.querySelector('#history[open] li') !== null")
+    return shown_titles(page)
+
+
+def shown_titles(page: Driver) -> list[str]:
+    """The titles in the history, which is open."""
     titles = page.run(
         "[...document.querySelectorAll('#history-list button:first-child')]"
         ".map((node) => node.innerText)"
@@ -200,7 +205,7 @@ def test_a_history_is_kept_only_if_it_is_switched_on(page: Driver, console: Plat
     page.run("window.saved_ = null; URL.createObjectURL = (blob) => { saved_ = blob; return '#' }")
     page.click("#history-export")
     exported = json.loads(page.run("saved_.text()"))
-    assert [entry["title"] for entry in exported["conversations"]] == history(page)
+    assert [entry["title"] for entry in exported["conversations"]] == shown_titles(page)
     assert ALL not in json.dumps(exported)
     page.click("#history-list li:last-child button")
     page.until("!document.getElementById('history').open")
@@ -211,6 +216,17 @@ def test_a_history_is_kept_only_if_it_is_switched_on(page: Driver, console: Plat
     page.click("#history-delete")
     page.until("document.getElementById('history-delete').disabled")
     page.assert_no_errors()
+
+
+def test_a_history_that_cannot_be_read_is_an_error_in_the_page(
+    page: Driver, console: Platform
+) -> None:
+    enter(page, console.url)
+    page.run("indexedDB.open = () => { throw new Error('The storage is switched off.') }; 0")
+    page.click("#history-open")
+    page.until("document.getElementById('composer-error').innerText !== ''")
+    assert "The storage is switched off." in page.text("#composer-error")
+    assert not page.run("document.getElementById('history').open")
 
 
 @pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)

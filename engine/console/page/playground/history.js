@@ -95,6 +95,12 @@ export async function show(current, open) {
 		list(open);
 	};
 	at("history-close").onclick = () => at("history").close();
-	await list(open);
-	at("history").showModal();
+	at("history-list").replaceChildren();
+	at("history").showModal(); // at once: a second click cannot open it again after it was closed
+	try {
+		await list(open);
+	} catch (error) {
+		at("history").close(); // the error is shown in the page
+		throw error;
+	}
 }
