@@ -9,7 +9,9 @@ import time
 from threading import Thread
 
 from benchmarks.serving import BODY, HEADERS
-from benchmarks.stall.kinds import CHAT, MANY, Kind
+from benchmarks.stall.kind import CHAT, Kind
+from benchmarks.stall.kinds import MANY
+from benchmarks.stall.odd_kinds import HEADERS as ODD_HEADERS
 from engine.tools.protocol.revisions import LEGACY
 from tests.support.frames import KEY, TEXT, Peer
 from tests.support.recording import Wire, request
@@ -24,7 +26,7 @@ def send(kind: Kind, body: bytes, port: int) -> None:
         _converse(kind, body, port)
         return
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-    headers = {**HEADERS, "content-type": kind.media_type}
+    headers = {**HEADERS, **ODD_HEADERS.get(kind.name, {}), "content-type": kind.media_type}
     if kind.path.startswith("/mcp"):
         headers |= {
             "accept": "application/json, text/event-stream",

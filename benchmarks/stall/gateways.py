@@ -6,10 +6,12 @@ All have the shipped config; what a gateway has beside it says its name:
     judged     a `deny` over all messages, and transforms of requests and responses
     guarded    a guard of requests and answers
     wide       objects with sealed ids, MCP servers, conditions, a mirror, a database
+    odd        a document with schemas that cost more than others (`odd_kinds.py`)
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.serving import first_answer, write_project
+from benchmarks.stall.odd_kinds import DOCUMENT
 from benchmarks.stall.turns import LongestTurns
 from tests.support.ports import free_port
 from tests.support.running import listens
@@ -57,6 +60,7 @@ _MODELS = """
     to: [{upstream: openai}]
     mirror: {to: [{upstream: openai, model: gpt-4o}], percent: 100}
 """
+_ODD_ROUTE = "  - {operations: [odd.*], to: [{upstream: openai}]}"
 _WIDE = f"""
 objects: {{key: "{OBJECT_KEY}", owner: all}}
 stores: {{records: "sqlite:///modelway.db"}}
@@ -101,6 +105,7 @@ def running_gateway(name: str, upstream: int) -> Iterator[Gateway]:
     with tempfile.TemporaryDirectory() as folder:
         config = write_project(folder, port, "off")
         config.write_text(_config(name, config.read_text(), url))
+        config.with_name("odd.json").write_text(json.dumps(DOCUMENT))
         turns = Path(folder, "turns")
         longest = LongestTurns(turns)
         process = _serve(turns, config, environ)
@@ -122,6 +127,11 @@ def _config(name: str, text: str, url: str) -> str:
         return head.replace("\nmodels:", f"\n{_GUARD_UPSTREAM.replace('URL', url)}\nmodels:") + (
             f"\n{_GUARD}{tokens}"
         )
+    if name == "odd":
+        head = head.replace("\nspecs:", "\nspecs:\n  odd: {document: odd.json}")
+        head = head.replace("\nmodels:", "\nmodels:\n  odd-cites: {to: [{upstream: openai}]}\n#", 1)
+        head = head.replace("\nroutes:", f"\nroutes:\n{_ODD_ROUTE}")
+        return f"{head}\n{tokens}"
     if name == "wide":
         head = head.replace("\n# include:", "\ninclude: [objects.yaml] #")
         head = head.replace("max_body: 25MB", f"max_body: {MAX_BODY}")

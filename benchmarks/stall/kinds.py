@@ -2,67 +2,39 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmarks.stall.gateways import OBJECT_KEY
-from engine.config.keys import default
+from benchmarks.stall.kind import CHAT, FORM, NOT_LARGE, SIZE, Kind, chat, dumped, small
+from benchmarks.stall.odd_kinds import ODD
 from engine.exchange.opened_ids import Holder
 from engine.objects.owners import EVERYBODY
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.relay.websocket.session import SessionLimits
 
-SIZE = 20_000_000
-"""Bytes of a request's body."""
-
-_NOT_LARGE = default("server.heavy.above") * 19 // 20
-"""Bytes of a request that is just not passed to a heavy worker."""
-
 _MAX_MESSAGE = SessionLimits().max_message
 _WORDS = "Some words of a conversation that has gone on for days. "
-CHAT = "/v1/chat/completions"
-
-
-class Kind(NamedTuple):
-    """A request by its name: where it goes, its body, the gateway (`gateways.py`), the media type,
-    and the status of its answer. With status 101 the body is a message over a WebSocket."""
-
-    name: str
-    path: str
-    body: Callable[[], bytes]
-    gateway: str = "plain"
-    status: int = 200
-    media_type: str = "application/json"
-    method: str = "POST"
-
-
-def _dumped(document: Any) -> bytes:
-    return json.dumps(document).encode()
-
-
-def _chat(model: str, content: Any, **more: Any) -> bytes:
-    return _dumped({"model": model, "messages": [{"role": "user", "content": content}], **more})
 
 
 def _messages(model: str = "gpt-4o", last: Any = "The end.", size: int = SIZE) -> bytes:
     """Many messages; `last` is the content of the last one."""
     turns = [{"role": role, "content": _WORDS * 3} for role in ("user", "assistant")]
     messages = turns * (size // 420)
-    return _dumped({"model": model, "messages": [*messages, {"role": "user", "content": last}]})
+    return dumped({"model": model, "messages": [*messages, {"role": "user", "content": last}]})
 
 
 def _text(model: str = "gpt-4o") -> bytes:
-    return _chat(model, _WORDS * (SIZE // len(_WORDS)))
+    return chat(model, _WORDS * (SIZE // len(_WORDS)))
 
 
 def _image(model: str = "gpt-4o", size: int = SIZE) -> bytes:
     url = "data:image/png;base64," + "QUJD" * (size // 4)
-    return _chat(model, [{"type": "image_url", "image_url": {"url": url}}])
+    return chat(model, [{"type": "image_url", "image_url": {"url": url}}])
 
 
 def _parts(model: str = "gpt-4o") -> bytes:
-    return _chat(model, [{"type": "text", "text": _WORDS}] * (SIZE // 95))
+    return chat(model, [{"type": "text", "text": _WORDS}] * (SIZE // 95))
 
 
 def _tools(model: str = "gpt-4o", size: int = SIZE) -> bytes:
@@ -74,11 +46,11 @@ def _tools(model: str = "gpt-4o", size: int = SIZE) -> bytes:
         {"type": "function", "function": {**function, "name": f"weather_{number}"}}
         for number in range(min(120, size // 13_000))
     ]
-    return _chat(model, "And in Oslo?", tools=tools)
+    return chat(model, "And in Oslo?", tools=tools)
 
 
 def _input(value: Any, model: str = "text-embedding-3-small") -> Callable[[], bytes]:
-    return lambda: _dumped({"model": model, "input": value})
+    return lambda: dumped({"model": model, "input": value})
 
 
 def _form() -> bytes:
@@ -90,16 +62,12 @@ def _form() -> bytes:
 def _turn() -> bytes:
     """A message of the Responses API as large as it may be by default."""
     item = {"role": "user", "content": _WORDS * 3}
-    items = [item] * (_MAX_MESSAGE * 19 // 20 // len(_dumped(item)))
-    return _dumped({"type": "response.create", "model": "gpt-turn", "input": items, "store": False})
+    items = [item] * (_MAX_MESSAGE * 19 // 20 // len(dumped(item)))
+    return dumped({"type": "response.create", "model": "gpt-turn", "input": items, "store": False})
 
 
 def _broken() -> bytes:
     return _messages()[:-1]
-
-
-def _small(model: str, **more: Any) -> Callable[[], bytes]:
-    return lambda: _chat(model, "Hello!", **more)
 
 
 def _file(purpose: str, data: bytes) -> bytes:
@@ -114,7 +82,7 @@ def _batch() -> bytes:
     body = {"model": "gpt-4o", "messages": [{"role": "user", "content": _WORDS * 10}]}
     request = {"custom_id": "", "method": "POST", "url": CHAT, "body": body}
     count = SIZE // 800
-    lines = (_dumped({**request, "custom_id": f"request {number}"}) for number in range(count))
+    lines = (dumped({**request, "custom_id": f"request {number}"}) for number in range(count))
     return _file("batch", b"\n".join(lines))
 
 
@@ -127,14 +95,14 @@ def _ids(count: int) -> Callable[[], bytes]:
             sealer.seal(Identity(f"file-{number:022}", holder, EVERYBODY), "file")
             for number in range(count)
         ]
-        return _dumped({"name": "store", "file_ids": ids})
+        return dumped({"name": "store", "file_ids": ids})
 
     return make
 
 
 def _message(method: str, **params: Any) -> Callable[[], bytes]:
     """A message to an MCP server."""
-    return lambda: _dumped({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    return lambda: dumped({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 
 
 def _call(tool: str, **arguments: Any) -> Callable[[], bytes]:
@@ -144,10 +112,8 @@ def _call(tool: str, **arguments: Any) -> Callable[[], bytes]:
 def _session() -> bytes:
     """A message of a session as large as it may be."""
     event = {"type": "input_audio_buffer.append", "audio": ""}
-    return _dumped({**event, "audio": "QUJD" * ((_MAX_MESSAGE - 100) // 4)})
+    return dumped({**event, "audio": "QUJD" * ((_MAX_MESSAGE - 100) // 4)})
 
-
-_FORM = "multipart/form-data; boundary=b"
 
 KINDS = (
     Kind("messages", CHAT, _messages),
@@ -157,7 +123,7 @@ KINDS = (
     Kind("schemas of tools", CHAT, _tools),
     Kind("texts to embed", "/v1/embeddings", _input([_WORDS] * (SIZE // 60))),
     Kind("tokens to embed", "/v1/embeddings", _input([[*range(10_000, 11_000)]] * 2_000)),
-    Kind("a file", "/v1/audio/transcriptions", _form, media_type=_FORM),
+    Kind("a file", "/v1/audio/transcriptions", _form, media_type=FORM),
     Kind("a mistake at the end", CHAT, lambda: _messages(last=17), status=400),
     Kind("JSON that breaks off", CHAT, _broken, status=400),
     Kind("messages, judged", CHAT, _messages, gateway="judged"),
@@ -165,52 +131,52 @@ KINDS = (
     Kind("messages, translated", CHAT, lambda: _messages("claude-small")),
     Kind("an image, translated", CHAT, lambda: _image("claude-small")),
     Kind("schemas, translated", CHAT, lambda: _tools("claude-small")),
-    Kind("messages, not large", CHAT, lambda: _messages(size=_NOT_LARGE)),
-    Kind("messages, not large, judged", CHAT, lambda: _messages(size=_NOT_LARGE), gateway="judged"),
+    Kind("messages, not large", CHAT, lambda: _messages(size=NOT_LARGE)),
+    Kind("messages, not large, judged", CHAT, lambda: _messages(size=NOT_LARGE), gateway="judged"),
     Kind(
         "messages, not large, translated",
         CHAT,
-        lambda: _messages("claude-small", size=_NOT_LARGE),
+        lambda: _messages("claude-small", size=NOT_LARGE),
     ),
-    Kind("schemas, not large, translated", CHAT, lambda: _tools("claude-small", size=_NOT_LARGE)),
-    Kind("answer: text", CHAT, _small("gpt-text")),
-    Kind("answer: log probabilities", CHAT, _small("gpt-logprobs")),
+    Kind("schemas, not large, translated", CHAT, lambda: _tools("claude-small", size=NOT_LARGE)),
+    Kind("answer: text", CHAT, small("gpt-text")),
+    Kind("answer: log probabilities", CHAT, small("gpt-logprobs")),
     Kind("answer: embeddings", "/v1/embeddings", _input("x", "text-embedding-floats")),
     Kind(
         "answer: image",
         "/v1/images/generations",
-        lambda: _dumped({"model": "gpt-image-png", "prompt": "x"}),
+        lambda: dumped({"model": "gpt-image-png", "prompt": "x"}),
     ),
-    Kind("answer: text, edited", CHAT, _small("gpt-text"), gateway="judged"),
-    Kind("answer: text, translated", CHAT, _small("claude-text")),
-    Kind("answer: tool call, translated", CHAT, _small("claude-tool")),
-    Kind("answer: blocks, translated", CHAT, _small("claude-blocks")),
-    Kind("answer: many events", CHAT, _small("gpt-flood", stream=True)),
-    Kind("answer: one event", CHAT, _small("gpt-one-event", stream=True)),
+    Kind("answer: text, edited", CHAT, small("gpt-text"), gateway="judged"),
+    Kind("answer: text, translated", CHAT, small("claude-text")),
+    Kind("answer: tool call, translated", CHAT, small("claude-tool")),
+    Kind("answer: blocks, translated", CHAT, small("claude-blocks")),
+    Kind("answer: many events", CHAT, small("gpt-flood", stream=True)),
+    Kind("answer: one event", CHAT, small("gpt-one-event", stream=True)),
     Kind("a conversation over a WebSocket", "/v1/responses", _turn, status=101),
     Kind("messages, guarded", CHAT, lambda: _messages(size=SIZE // 5), "guarded"),
-    Kind("messages, not large, guarded", CHAT, lambda: _messages(size=_NOT_LARGE), "guarded"),
-    Kind("answer: text, guarded", CHAT, _small("gpt-text"), "guarded"),
+    Kind("messages, not large, guarded", CHAT, lambda: _messages(size=NOT_LARGE), "guarded"),
+    Kind("answer: text, guarded", CHAT, small("gpt-text"), "guarded"),
     Kind(
         "answer: embeddings, guarded",
         "/v1/embeddings",
         _input("x", "text-embedding-floats"),
         "guarded",
     ),
-    Kind("answer: many events, guarded", CHAT, _small("gpt-drops", stream=True), "guarded"),
-    Kind("answer: one event, guarded", CHAT, _small("gpt-one-event", stream=True), "guarded"),
+    Kind("answer: many events, guarded", CHAT, small("gpt-drops", stream=True), "guarded"),
+    Kind("answer: one event, guarded", CHAT, small("gpt-one-event", stream=True), "guarded"),
     Kind("messages, by size", CHAT, lambda: _messages("gpt-by-size"), "wide"),
     Kind(
         "messages, not large, by size",
         CHAT,
-        lambda: _messages("gpt-by-size", size=_NOT_LARGE),
+        lambda: _messages("gpt-by-size", size=NOT_LARGE),
         "wide",
     ),
-    Kind("an image, not large, by size", CHAT, lambda: _image("gpt-by-size", _NOT_LARGE), "wide"),
+    Kind("an image, not large, by size", CHAT, lambda: _image("gpt-by-size", NOT_LARGE), "wide"),
     Kind(
         "messages, not large, mirrored",
         CHAT,
-        lambda: _messages("gpt-mirrored", size=_NOT_LARGE),
+        lambda: _messages("gpt-mirrored", size=NOT_LARGE),
         "wide",
     ),
     Kind(
@@ -219,9 +185,9 @@ KINDS = (
         lambda: _file("user_data", b"a" * SIZE),
         "wide",
         200,
-        _FORM,
+        FORM,
     ),
-    Kind("a batch", "/v1/files", _batch, "wide", 200, _FORM),
+    Kind("a batch", "/v1/files", _batch, "wide", 200, FORM),
     Kind("10,000 ids", "/v1/vector_stores", _ids(10_000), "wide"),
     Kind("ids, not large", "/v1/vector_stores", _ids(1_200), "wide"),
     Kind("answer: list of files", "/v1/files", bytes, "wide", method="GET"),
@@ -242,6 +208,7 @@ KINDS = (
         "wide",
     ),
     Kind("a message of a session", "/v1/realtime?model=gpt-realtime", _session, status=101),
+    *ODD,
 )
 
 MANY = Kind("an image of 10 MB", CHAT, lambda: _image(size=10_000_000))

@@ -11,6 +11,7 @@ import sys
 import threading
 
 from benchmarks.stall.answers import ANSWERS, BY_PATH, STREAMS, mcp_answer, small
+from benchmarks.stall.odd_answers import RAW
 from tests.support.frames import TEXT, Peer, accept
 
 _MODEL = re.compile(rb'"model": ?"([a-z-]+)"')
@@ -78,6 +79,11 @@ def _name(body: bytes) -> bytes:
 
 
 def _answer(sock: socket.socket, name: bytes, bodies: dict[bytes, bytes]) -> None:
+    if (raw := RAW.get(name.decode())) is not None:
+        for piece in raw():
+            sock.sendall(piece)
+        sock.close()
+        return
     stream = STREAMS.get(name.decode())
     if stream is None:
         _send_json(sock, bodies.get(name) or small())

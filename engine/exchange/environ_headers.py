@@ -16,7 +16,12 @@ SINGLE_HEADERS = frozenset(
 """Request headers that are no list (RFC 9110, RFC 6454, and the vendors' documents). A request that
 repeats one is refused; any other header that is repeated is a list."""
 
-_ELEMENT = re.compile(r'(?:"(?:[^"\\]|\\.)*+"|[^",]|")++')
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+\\?("?)', re.DOTALL)
+"""A string, which may lack its end: then so do all that might begin behind it, and a search that
+began again at each quotation mark would take the square of the length."""
+_ELEMENT = re.compile(r'(?:"(?:[^"\\]|\\.)*+"|[^",])++')
+_LITERAL = "\0"
+"""Stands for a quotation mark that begins no string: no header has this character."""
 
 
 _READ_WITH_DASH = frozenset({"session_id", "conversation_id", "thread_id"})
@@ -46,9 +51,12 @@ def comma_separated(header: str | None) -> list[str]:
 
 def header_elements(header: str) -> list[str]:
     """The elements of a list-valued header as sent (RFC 9110 5.6.1); a quoted string is given
-    without its quotes."""
-    elements = (match[0].strip() for match in _ELEMENT.finditer(header))
-    return [_unquoted(element) for element in elements if element]
+    without its quotes. A quotation mark without a second one is part of an element."""
+    strings = _STRING.finditer(header)
+    end = next((string.start() for string in strings if not string[1]), len(header))
+    text = header[:end] + header[end:].replace('"', _LITERAL)
+    elements = (match[0].strip() for match in _ELEMENT.finditer(text))
+    return [_unquoted(element).replace(_LITERAL, '"') for element in elements if element]
 
 
 def _unquoted(element: str) -> str:

@@ -25,6 +25,9 @@ from engine.spec.document.schema_types import (
 )
 
 Path = tuple[str | int, ...]
+_Way = tuple["_Way", str | int] | None
+"""The way to a value: that to what holds it, and the last step. A path for each of many values that
+lie deep would take as much memory as all their depths."""
 _NONE: frozenset[str] = frozenset()
 
 
@@ -42,28 +45,36 @@ class MemberFinder:
 
     def paths(self, value: object) -> Iterator[Path]:
         """The paths of these members in a value, without those inside of one."""
-        stack: list[tuple[MemberFinder, object, Path]] = [(self, value, ())]
+        stack: list[tuple[MemberFinder, object, _Way]] = [(self, value, None)]
         while stack:  # a body may be nested deeper than Python can recurse
-            members, value, path = stack.pop()
-            below: list[tuple[MemberFinder, object, Path]] = []
+            members, value, way = stack.pop()
+            below: list[tuple[MemberFinder, object, _Way]] = []
             if isinstance(value, list):
                 for index, item in enumerate(value):
                     if isinstance(item, dict | list):
-                        below.append((members.items, item, (*path, index)))
+                        below.append((members.items, item, (way, index)))
             elif isinstance(value, dict):
                 matches = members._matches(value.keys())
                 for name, member in value.items():
                     if name in matches:
-                        yield (*path, name)
+                        yield _path((way, name))
                     elif isinstance(member, dict | list):
                         inner = members.fields.get(name) or members.extra
-                        below.append((inner, member, (*path, name)))
+                        below.append((inner, member, (way, name)))
             stack += reversed(below)
 
     def _matches(self, names: KeysView[str]) -> AbstractSet[str]:
         if self.names is not None:
             return self.names
         return _NONE if self.is_open else names - self.fields.keys()
+
+
+def _path(way: _Way) -> Path:
+    steps: list[str | int] = []
+    while way is not None:
+        way, step = way
+        steps.append(step)
+    return tuple(reversed(steps))
 
 
 def unknown_members(schema: object, resolve: Resolve) -> MemberFinder:

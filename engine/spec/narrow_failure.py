@@ -2,19 +2,33 @@
 
 Listing errors takes many times longer than `is_valid`: fifty thousand invalid items would block a
 worker for seconds. So long arrays are validated in slices, and errors are listed only for the first
-invalid slice.
+invalid slice. If few items are as invalid, only these are left: a hundred wrong items in each of a
+hundred arrays have ten thousand errors, each of all alternatives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+
+from engine.spec.schema_validator import SchemaValidator
 
 MAX_ITEMS = 100
+FEW_ITEMS = 5
+_MAX_ERRORS = 50
+_OF_ITEM_COUNTS = ("minItems", "contains", "minContains")
 _MAX_LISTS = 20
 
 Path = tuple[str | int, ...]
+
+
+class Validator(Protocol):
+    """A validator of a JSON value."""
+
+    def is_valid(self, value: object, /) -> bool: ...
+
+    def iter_errors(self, value: object, /) -> Iterable[Any]: ...
 
 
 class Narrowed(NamedTuple):
@@ -34,40 +48,78 @@ class Narrowed(NamedTuple):
         return [*path[:depth], step + self.offset, *path[depth + 1 :]]
 
 
-def narrow(is_valid: Callable[[object], bool], value: object) -> Narrowed | None:
-    """An invalid part of an invalid `value`; None if only the complete value is invalid."""
-    short = _shorten(value)
+def invalid_parts(validator: Validator, value: object) -> tuple[list[Narrowed], list[Any]]:
+    """The parts that lead to an invalid one of a value, and its errors; none if only the complete
+    value is invalid. Raises TooManyErrors, and ValueError and RecursionError for a value
+    that is nested too deeply."""
+
+    def listed(part: Narrowed) -> list[Any]:
+        return list(islice(validator.iter_errors(part.value), _MAX_ERRORS))
+
+    if isinstance(validator, SchemaValidator) and validator.is_expensive:
+        whole = Narrowed(value)
+        return [whole], listed(whole)
+    part = narrow(validator.is_valid, value)
+    if part is None:
+        return [], []
+    few = narrow(validator.is_valid, part.value, FEW_ITEMS)
+    if few is not None:
+        errors = listed(few)
+        if not any(_may_be_of_cut(error, few.value) for error in errors):
+            return [part, few], errors
+    return [part], listed(part)
+
+
+def _may_be_of_cut(error: Any, value: Any) -> bool:
+    """Whether an error may be one of an array of which few items were left, or of what holds it:
+    the complete array may have as many items as it should, or be the value that is wanted."""
+    name = error.kind.name
+    if name in ("anyOf", "oneOf"):
+        branches = error.kind.as_dict()["context"]
+        return any(_may_be_of_cut(each, value) for branch in branches for each in branch)
+    if name in ("const", "enum", "not"):
+        return isinstance(error.instance, list | dict)
+    return name in _OF_ITEM_COUNTS and isinstance(error.instance, list)
+
+
+def narrow(
+    is_valid: Callable[[object], bool], value: object, most: int = MAX_ITEMS
+) -> Narrowed | None:
+    """An invalid part of an invalid `value`, whose arrays have at most so many items; None if only
+    the complete value is invalid."""
+    short = _shorten(value, most)
     if not is_valid(short):
         return Narrowed(short)
     long = False
-    for path, items in islice(_long_lists(value, ()), _MAX_LISTS):
+    for path, items in islice(_long_lists(value, (), most), _MAX_LISTS):
         long = True
-        for offset in range(MAX_ITEMS, len(items), MAX_ITEMS):
-            part = [_shorten(item) for item in items[offset : offset + MAX_ITEMS]]
+        for offset in range(most, len(items), most):
+            part = [_shorten(item, most) for item in items[offset : offset + most]]
             candidate = _with(short, path, part)
             if not is_valid(candidate):
                 return Narrowed(candidate, path, offset)
     return None if long else Narrowed(value)
 
 
-def _shorten(value: object) -> object:
+def _shorten(value: object, most: int) -> object:
     if isinstance(value, list):
-        return [_shorten(item) for item in value[:MAX_ITEMS]]
+        return [_shorten(item, most) for item in value[:most]]
     if isinstance(value, dict):
-        return {key: _shorten(member) for key, member in islice(value.items(), MAX_ITEMS)}
+        members = islice(value.items(), MAX_ITEMS)
+        return {key: _shorten(member, most) for key, member in members}
     return value
 
 
-def _long_lists(value: object, path: Path) -> Iterator[tuple[Path, list[object]]]:
-    """The arrays of more than MAX_ITEMS items whose path is in the shortened value too."""
+def _long_lists(value: object, path: Path, most: int) -> Iterator[tuple[Path, list[object]]]:
+    """The arrays of more than `most` items whose path is in the shortened value too."""
     if isinstance(value, list):
-        if len(value) > MAX_ITEMS:
+        if len(value) > most:
             yield path, value
-        for index, item in enumerate(value[:MAX_ITEMS]):
-            yield from _long_lists(item, (*path, index))
+        for index, item in enumerate(value[:most]):
+            yield from _long_lists(item, (*path, index), most)
     elif isinstance(value, dict):
         for key, member in islice(value.items(), MAX_ITEMS):
-            yield from _long_lists(member, (*path, key))
+            yield from _long_lists(member, (*path, key), most)
 
 
 def _with(value: Any, path: Path, part: list[object]) -> object:

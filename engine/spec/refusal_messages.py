@@ -6,15 +6,15 @@ Only the most specific error is reported: in a union, the deepest error of the b
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from engine.source.problem import path_in
 from engine.source.suggestion import near
 from engine.spec.document.discriminators import GUARD
-from engine.spec.narrow_failure import MAX_ITEMS, Narrowed, narrow
+from engine.spec.narrow_failure import MAX_ITEMS, Validator, invalid_parts
 from engine.spec.schema_validator import SchemaValidator, TooManyErrors
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
@@ -64,20 +64,11 @@ _EXPECTATIONS = {
 }
 """What a value must be, by the keyword that refuses it; the members of the error are filled in."""
 _COUNTED = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-_MAX_ERRORS = 50
 _MAX_LENGTH = 80
 _ACTUAL = ", got "
 _MAX_DEPTH = 20
 _MAX_OPTIONS = 200
 """The most values of an `enum` that are compared with a misspelt value."""
-
-
-class Validator(Protocol):
-    """A validator of a JSON value."""
-
-    def is_valid(self, value: object, /) -> bool: ...
-
-    def iter_errors(self, value: object, /) -> Iterable[Any]: ...
 
 
 class Refusal(NamedTuple):
@@ -109,20 +100,20 @@ def explain(validator: Validator, value: object, root: str = "") -> Refusal:
 def explain_distance(validator: Validator, value: object, root: str = "") -> Explanation:
     """As `explain`, with the distance of the value."""
     try:
-        is_expensive = isinstance(validator, SchemaValidator) and validator.is_expensive
-        narrowed = Narrowed(value) if is_expensive else narrow(validator.is_valid, value)
-        if narrowed is None:
-            return Explanation(_unexplained(root))
-        errors = list(islice(validator.iter_errors(narrowed.value), _MAX_ERRORS))
+        parts, errors = invalid_parts(validator, value)
     except TooManyErrors:
         return Explanation(_unexplained(root, ", and has too many alternatives to name the place"))
     except (ValueError, RecursionError):  # jsonschema_rs copies values of at most 255 levels
         return Explanation(_unexplained(root, ", and is nested too deeply to name the place"))
+    if not parts:
+        return Explanation(_unexplained(root))
     best = _best(errors)
     details = best.kind.as_dict()
     if best.kind.name == "pattern" and isinstance(validator, SchemaValidator):
         details["pattern"] = validator.source_pattern(best)
-    path = narrowed.original_path(list(path_in(narrowed.value, best.instance_path)))
+    path = list(path_in(parts[-1].value, best.instance_path))
+    for part in reversed(parts):
+        path = part.original_path(path)
     depth = len(path)
     if best.kind.name == "required":
         path.append(details["property"])

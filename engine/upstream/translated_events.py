@@ -22,6 +22,7 @@ from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.upstream.client.failures import InvalidAnswer
 from engine.values.errors import EventTooLarge, GatewayError
 from engine.values.event_json import event_type, json_or_none
+from engine.values.events import split_events
 from engine.values.redaction import Redaction
 
 _QUIET = 5.0
@@ -148,13 +149,16 @@ class TranslatedEvents(Filter):
         """Translate one by one the events up to that with which the answer begins, which tells the
         usage so far: it does not depend on how many arrive at once. Returns the other events."""
         self._started = True
-        while events and not self._translator.started:
-            first, end, events = events.partition(b"\n\n")
+        size = 0
+        for first in split_events(events):
+            if self._translator.started:
+                break
             if event_type(first) and _data_of(first) != _data_in(first):
                 self._has_types_in_names = True
-            self._translate(first + end, output)
+            self._translate(first, output)
+            size += len(first)
         self._started = self._translator.started
-        return events
+        return events[size:]
 
     def _keep_alive(self) -> bytes:
         """The bytes that replace events without output: a heartbeat after _QUIET seconds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 from engine.spec.member_finder import unknown_members
@@ -40,3 +41,15 @@ def test_a_value_may_be_nested_deeper_than_python_recurses() -> None:
         value = {"children": [value]}
     (path,) = unknown_members(TREE, resolve).paths(value)
     assert (len(path), path[-1]) == (10_001, "length")
+
+
+def test_members_that_lie_deep_are_held_without_their_paths() -> None:
+    value: Any = [{"x": 1} for _ in range(1_000)]
+    for _ in range(1_000):
+        value = [value]
+    tracemalloc.start()
+    try:
+        assert not list(unknown_members({}, resolve).paths(value))
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import jsonschema_rs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.spec.narrow_failure import MAX_ITEMS, narrow
+from engine.spec.narrow_failure import FEW_ITEMS, MAX_ITEMS, narrow
+from engine.spec.refusal_messages import explain
+from tests.support.each import each
 
 
 class Judge:
@@ -45,3 +48,48 @@ def test_a_small_value_is_its_own_part() -> None:
 
 def test_a_failure_of_the_entire_array_is_not_narrowed() -> None:
     assert narrow(lambda value: len(value) <= 300, ["x"] * 301) is None
+
+
+class Listing:
+    """Lists errors by a schema; remembers how many it has listed."""
+
+    def __init__(self, schema: Any) -> None:
+        self._compiled = jsonschema_rs.Draft202012Validator(schema)
+        self.is_valid = self._compiled.is_valid
+        self.count = 0
+
+    def iter_errors(self, value: Any) -> list[Any]:
+        errors = list(self._compiled.iter_errors(value))
+        self.count += len(errors)
+        return errors
+
+
+def _explained(listing: Listing, value: Any) -> str:
+    return explain(listing, value).message.removeprefix("Invalid ")
+
+
+def test_few_of_many_wrong_items_are_listed() -> None:
+    listing = Listing({"items": {"items": {"type": "integer"}}})
+    assert "'[0][0]'" in _explained(listing, [["x"] * 100] * 100)
+    assert listing.count <= FEW_ITEMS**2
+    some = [[1] * 50] * 50 + [[1] * 50 + ["x"]] * 50
+    assert "'[50][50]'" in _explained(listing, some)
+
+
+@each(
+    "schema, value, message",
+    [
+        ({"minItems": 7}, [[1] * 6, *[[1] * 7] * 9], "'[0]': expected at least 7 items"),
+        ({"const": [1] * 7}, [[1] * 7] * 9 + [[1]], "'[9]': expected"),
+        ({"contains": {"const": 2}}, [[1] * 9 + [2]] * 9 + [[1]], "'[9]': it does not satisfy"),
+        (
+            {"anyOf": [{"minItems": 7}, {"type": "string"}]},
+            [[1] * 7] * 9 + [[1]],
+            "'[9]': expected at least 7 items",
+        ),
+    ],
+)
+def test_an_array_of_which_few_items_are_left_is_not_at_fault(
+    schema: Any, value: Any, message: str
+) -> None:
+    assert message in _explained(Listing({"items": schema}), value)

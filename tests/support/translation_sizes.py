@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from msgspec import Raw
@@ -201,6 +202,13 @@ def _citations(count: int) -> Iterator[Event]:
     return _block(Text(), Delta("text"), *cites)
 
 
+def _late_citations(count: int) -> Iterator[Event]:
+    texts = (_block(Text(), Delta("text")) for _ in range(count))
+    yield from chain.from_iterable(texts)
+    for start in range(0, 4 * count, 4):
+        yield Cite(Citation(url="https://a.b", title="t", start=start, end=start + 4), late=True)
+
+
 def _tokens(count: int) -> Iterator[Event]:
     for number in range(count):
         yield Delta(f"t{number} ")
@@ -221,6 +229,7 @@ ANSWERS: dict[str, Callable[[int], Iterator[Event]]] = {
     "thoughts": lambda n: _many(lambda _: Reasoning(), n),
     "calls": lambda n: _many(lambda i: ToolCall(id=f"call_{i}", name="f"), n),
     "citations": _citations,
+    "late citations": _late_citations,
     "tokens": lambda n: _block(Text(), *_tokens(n)),
 }
 

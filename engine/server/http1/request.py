@@ -83,7 +83,7 @@ class RequestHead:
 class HeadReader:
     """Reads one head from data that comes in pieces."""
 
-    _data = b""
+    _data: bytes | bytearray = b""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -94,8 +94,9 @@ class HeadReader:
             end = data.find(_END)
         else:
             searched = max(len(self._data) - len(_END) + 1, 0)
-            data = self._data + data
-            end = data.find(_END, searched)
+            self._data += data  # a bytearray: what came before is not copied for each piece
+            if (end := self._data.find(_END, searched)) >= 0:
+                data = bytes(self._data)
         if end < 0:
             self._wait(data)
             return None
@@ -122,11 +123,12 @@ class HeadReader:
     def _wait(self, data: bytes) -> None:
         """Keep the beginning of a head. Its first piece is checked, so that TLS or anything else
         that is not HTTP/1 is refused at once."""
-        if not self._data and _CONTROL.search(data.decode("latin-1")):
-            raise InvalidRequest(400, "a control character, or a line end that is not CRLF")
-        if len(data) > self._limits.head:
+        if not self._data:
+            if _CONTROL.search(data.decode("latin-1")):
+                raise InvalidRequest(400, "a control character, or a line end that is not CRLF")
+            self._data = bytearray(data)
+        if len(self._data) > self._limits.head:
             raise InvalidRequest(431, "the head is too long")
-        self._data = data
 
 
 def _check_sizes(text: str, limits: Limits) -> None:

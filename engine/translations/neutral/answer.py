@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -45,18 +47,29 @@ def collect(sequence: Iterable[events.Event]) -> Answer:
     return assembly.answer()
 
 
-def place_late(texts: list[Text], citation: Citation) -> int | None:
-    """Give a late citation to the text that its span begins in; to the last one without a span.
-    Returns the position of the text, None without a text."""
-    before = 0
-    for position, text in enumerate(texts):
-        end = before + len(text.text)
-        is_here = citation.start is not None and before <= citation.start < end
-        if is_here or text is texts[-1]:
-            text.citations.append(citation.moved(-before))
-            return position
-        before = end
-    return None
+class CitableTexts:
+    """The texts of an answer, each complete when the next one is added, to which late citations are
+    given: their spans are counted from the beginning of the first text."""
+
+    def __init__(self) -> None:
+        self._texts: list[Text] = []
+        self._starts: list[int] = []
+
+    def add(self, text: Text) -> None:
+        end = self._starts[-1] + len(self._texts[-1].text) if self._texts else 0
+        self._texts.append(text)
+        self._starts.append(end)
+
+    def cite(self, citation: Citation) -> int | None:
+        """Give a late citation to the text that its span begins in; to the last one without a span.
+        Returns the position of the text, None without a text."""
+        if not self._texts:
+            return None
+        at, start = len(self._texts) - 1, citation.start
+        if start is not None and start >= 0:
+            at = bisect_right(self._starts, start) - 1
+        self._texts[at].citations.append(citation.moved(-self._starts[at]))
+        return at
 
 
 class Assembly(AnswerState):
@@ -72,6 +85,7 @@ class Assembly(AnswerState):
         self._contents: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[events.TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}
+        self._citable: defaultdict[int, CitableTexts] = defaultdict(CitableTexts)
 
     def add(self, sequence: Iterable[events.Event]) -> None:
         for event in sequence:
@@ -98,7 +112,10 @@ class Assembly(AnswerState):
 
     def _add_open(self, event: events.Open) -> None:
         self._check_open(event)
-        self._contents.setdefault(event.candidate, []).append(event.block)
+        block = event.block
+        self._contents.setdefault(event.candidate, []).append(block)
+        if isinstance(block, Text):
+            self._citable[event.candidate].add(block)
         self._texts[event.candidate] = []
 
     def _add_delta(self, event: events.Delta) -> None:
@@ -113,11 +130,10 @@ class Assembly(AnswerState):
 
     def _add_cite(self, event: events.Cite) -> None:
         self._check_inside(event)
-        blocks = self._contents.get(event.candidate, [])
         if event.late:
-            place_late([each for each in blocks if isinstance(each, Text)], event.citation)
+            self._citable[event.candidate].cite(event.citation)
             return
-        block = blocks[-1]
+        block = self._contents[event.candidate][-1]
         assert isinstance(block, Text)
         block.citations.append(event.citation)
 

@@ -154,10 +154,10 @@ class AnswerState:
         for candidate, name in self._cut_calls.items():
             if event.finishes[candidate].stop != "length":
                 raise _wrong_arguments(name)
-        for candidate, finish in event.finishes.items():
-            if candidate in self._callers or finish.stop == "tool_calls":
-                agreed_finish = agreed(finish, calls=candidate in self._callers)
-                event.finishes = {**event.finishes, candidate: agreed_finish}
+        event.finishes = {
+            candidate: agreed(finish, calls=candidate in self._callers)
+            for candidate, finish in event.finishes.items()
+        }
         if self._usage is not None:
             event.usage = self._usage()
         self.ended, self._checks = True, {}

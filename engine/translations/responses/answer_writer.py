@@ -8,7 +8,12 @@ import msgspec
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.answer import Answer, Candidate, complete_blocks, place_late
+from engine.translations.neutral.answer import (
+    Answer,
+    Candidate,
+    CitableTexts,
+    complete_blocks,
+)
 from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_fields as fields
@@ -193,16 +198,18 @@ class CitedTexts:
 
     def __init__(self) -> None:
         self._texts: list[tuple[neutral.Text, Json, Json]] = []
+        self._citable = CitableTexts()
 
     def add(self, text: neutral.Text, part: Json, place: Json) -> Iterator[Json]:
         """A text is complete. Returns the members of an event for each of its annotations."""
         self._texts.append((text, part, place))
+        self._citable.add(text)
         for index, annotation in enumerate(part["annotations"]):
             yield {**place, "annotation_index": index, "annotation": annotation}
 
     def cite(self, citation: neutral.Citation) -> Json | None:
         """Add a late citation to its text's part. Returns the members of its event, if any."""
-        position = place_late([text for text, _, _ in self._texts], citation)
+        position = self._citable.cite(citation)
         if position is None:
             return None
         text, part, place = self._texts[position]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.translations.neutral.answer import Answer, Candidate, collect, place_late
+from engine.translations.neutral.answer import Answer, Candidate, CitableTexts, collect
 from engine.translations.neutral.content import Citation, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -21,6 +21,7 @@ from engine.translations.neutral.events import (
     Tokens,
 )
 from engine.values.usage import Usage
+from tests.support.each import each
 
 FINISH = Finish(stop="end")
 END = End(finishes={0: FINISH})
@@ -82,7 +83,18 @@ def test_a_late_citation_goes_to_the_text_of_its_span() -> None:
     texts = [Text(text="abcd"), Text(text="efgh")]
     spans = [(1, 3), (5, 7), (None, None), (9, 11)]
     cited = [Citation("https://a", start=start, end=end) for start, end in spans]
-    assert [place_late(texts, each) for each in cited] == [0, 1, 1, 1]
+    citable = CitableTexts()
+    assert citable.cite(cited[0]) is None
+    for text in texts:
+        citable.add(text)
+    assert [citable.cite(each) for each in cited] == [0, 1, 1, 1]
     assert [(o.start, o.end) for o in texts[0].citations] == [(1, 3)]
     assert [o.span(4) for o in texts[1].citations] == [(1, 3), (0, 4), (0, 4)]
-    assert place_late([], cited[0]) is None
+
+
+@each("start, position", [(4, 2), (-1, 3), (7, 2), (8, 3)])
+def test_no_span_begins_in_an_empty_text(start: int, position: int) -> None:
+    citable = CitableTexts()
+    for words in ("abcd", "", "efgh", ""):
+        citable.add(Text(text=words))
+    assert citable.cite(Citation("https://a", start=start, end=9)) == position
