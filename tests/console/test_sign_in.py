@@ -188,7 +188,7 @@ def test_a_refusal_is_a_page_without_what_the_address_says(site: Site) -> None:
         "/console/sign-in/callback?" + urlencode({"error": attack, "state": attack})
     )
     assert answer.status_code == 400
-    assert "not begun in this browser" in answer.text
+    assert "not started in this browser" in answer.text
     assert "<script>alert" not in answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 

@@ -91,7 +91,7 @@ def test_a_reply_shows_its_cost_if_the_model_has_a_price(page: Driver, console: 
     assert "session" not in page.run(facts)
     chat(page, "four")
     assert re.search(
-        r"session playground-\w+: 2 turns · 0% of \d+ tokens in cached", page.run(facts)
+        r"session playground-\w+: 2 turns · \d+ tokens in, 0% cached", page.run(facts)
     )
 
 

@@ -27,9 +27,9 @@ from engine.values.trees import Json
 MAX_CODE = 4_000
 """Characters of a code."""
 
-_NOT_BEGUN = (
-    "This sign-in was not begun in this browser, was begun anew since, or took more than ten "
-    "minutes. Sign in again."
+_NOT_STARTED = (
+    "This sign-in was not started in this browser, was started again since then, or took more "
+    "than ten minutes. Sign in again."
 )
 _OF_ANOTHER_SIGN_IN = "The provider's ID token is not that of this sign-in. Sign in again."
 
@@ -80,7 +80,7 @@ class PageSignIn:
         flow = self._flows.open(self._cookie.read(environ), self._clock())
         state = parameters.get("state", "")
         if flow is None or not hmac.compare_digest(state.encode(), flow.state.encode()):
-            raise SignInRefused(_NOT_BEGUN, is_other=True)
+            raise SignInRefused(_NOT_STARTED, is_other=True)
         self._check_sender(parameters)
         if "error" in parameters:
             raise SignInRefused(_words(error_code(parameters["error"])))

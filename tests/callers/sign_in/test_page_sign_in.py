@@ -116,10 +116,10 @@ def test_a_response_without_its_cookie_signs_nobody_in() -> None:
     """Login CSRF: an attacker's own response in another browser."""
     attacker, person = Browser(), Browser()
     state = attacker.begin()["state"]
-    with pytest.raises(SignInRefused, match="not begun in this browser"):
+    with pytest.raises(SignInRefused, match="not started in this browser"):
         person.come_back(state=state)
     person.begin()
-    with pytest.raises(SignInRefused, match="not begun in this browser"):
+    with pytest.raises(SignInRefused, match="not started in this browser"):
         person.come_back(state=state)
     assert SESSION not in person.cookies
 
@@ -128,7 +128,7 @@ def test_a_response_is_not_taken_twice() -> None:
     browser = Browser()
     state = browser.begin()["state"]
     browser.come_back(state=state)
-    with pytest.raises(SignInRefused, match="not begun in this browser"):
+    with pytest.raises(SignInRefused, match="not started in this browser"):
         browser.come_back(state=state)
 
 
@@ -158,7 +158,7 @@ def test_a_sign_in_at_another_provider_is_not_ended_here() -> None:
     stranger = Browser(provider, other)
     state = stranger.begin()["state"]
     browser.cookies = dict(stranger.cookies)
-    with pytest.raises(SignInRefused, match="not begun in this browser"):
+    with pytest.raises(SignInRefused, match="not started in this browser"):
         browser.come_back(state=state)
 
 

@@ -81,6 +81,6 @@ function entry(path, method, operation, open) {
 	const { operationId, summary } = operation;
 	const hash = `#${encodeURIComponent(operationId)}`;
 	const kind = h("span.method", method.toUpperCase());
-	const link = h("a", { href: hash, onclick: open }, kind, " ", summary || path);
+	const link = h("a", { href: hash, onclick: open }, kind, h("span", summary || path));
 	return { node: h("li", link), text: textOf(path, operation), hash, open };
 }

@@ -49,7 +49,7 @@ export function tokens({ tokens: all, teams, time }) {
 		["When", ({ expires }) => moment(expires * 1000)],
 		["In", (row) => row.in],
 	];
-	const sums = `${count(all.config)} tokens in the config, ${count(all.database)} in the database.`;
+	const sums = `In the config: ${count(all.config)}, in the database: ${count(all.database)}.`;
 	const list = all.expiring.length
 		? table("Tokens that expire", columns, all.expiring)
 		: empty("No token expires.");

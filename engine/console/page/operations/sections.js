@@ -66,7 +66,7 @@ function overview(figures) {
 	);
 	const [median, p95] = figures.duration;
 	const [firstMedian, firstP95] = figures.first_byte;
-	const sessions = figures.sessions ? `${count(figures.sessions)} WebSockets` : "";
+	const sessions = figures.sessions ? `WebSockets: ${count(figures.sessions)}` : "";
 	return tiles([
 		["Requests", rate(figures.requests), `${count(figures.in_flight)} running`],
 		["Failed", share(figures.failed, figures.requests), `${rate(figures.failed)}`],
@@ -172,7 +172,7 @@ function targets(rows) {
 	const troubled = rows.filter(
 		({ breaker, health }) => breaker !== "closed" || health !== "in",
 	).length;
-	const text = `${count(rows.length)} targets, ${troubled ? `${count(troubled)} in trouble` : "all well"}`;
+	const text = `Targets: ${count(rows.length)}, ${troubled ? `${count(troubled)} in trouble` : "all well"}`;
 	return h("div", h("h3", text), table("Targets", columns, rows));
 }
 

@@ -34,7 +34,7 @@ export function facts(reply, { price, currency, session }, isCompared) {
 	if (++session.turns > 1 && !isCompared)
 		parts.push(
 			`session ${session.id}: ${session.turns} turns`,
-			input && `${Math.round((100 * cached) / input)}% of ${input} tokens in cached`,
+			input && `${input} tokens in, ${Math.round((100 * cached) / input)}% cached`,
 			money(session.cost, currency),
 		);
 	return parts.filter(Boolean).join(" · ");

@@ -8,7 +8,7 @@ import { resultOf } from "./result.js";
 /* Lists the tools of a token, and calls one. */
 
 const MARKS = {
-	readOnlyHint: ["reads only", "changes something"],
+	readOnlyHint: ["reads only", "may change something"],
 	destructiveHint: ["may destroy something", ""],
 	idempotentHint: ["may be repeated", ""],
 };
