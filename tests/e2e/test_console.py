@@ -90,9 +90,7 @@ def test_a_reply_shows_its_cost_if_the_model_has_a_price(page: Driver, console: 
     assert "0.000045 USD" in page.run(facts)
     assert "session" not in page.run(facts)
     chat(page, "four")
-    assert re.search(
-        r"session playground-\w+: 2 turns · \d+ tokens in, 0% cached", page.run(facts)
-    )
+    assert re.search(r"session playground-\w+: 2 turns · \d+ tokens in, 0% cached", page.run(facts))
 
 
 @pytest.mark.parametrize("how", ["button", "escape"])
