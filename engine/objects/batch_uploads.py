@@ -73,7 +73,8 @@ class BatchUploads:
                     return None
                 if earlier_part is None and self._claim(key, part):
                     keys.append(key)
-                elif earlier_part != part:
+                # Another request may bring the same piece at this moment.
+                elif (earlier_part or self._read(key)) != part:
                     raise _conflict(offset)
                 offset += len(part)
         except BaseException:

@@ -8,7 +8,7 @@ from engine.exchange.opened_ids import Holder, Upload
 from engine.objects import batch_uploads
 from engine.objects.batch_uploads import BatchUploads
 from engine.objects.sealed_ids import Identity, Sealer
-from engine.stores.database.failures import DatabaseAway
+from engine.stores.database.failures import DatabaseAway, DatabaseRefuses
 from engine.values.errors import GatewayError
 from tests.support.response_rows import ResponseRows
 
@@ -18,8 +18,8 @@ LARGE = b"0123456789" * 500_000
 UPLOAD = Upload(b"owner--1", "mwaddress")
 
 
-def uploads(store, now=0.0):
-    return BatchUploads(store, SEALER, lambda: now)
+def uploads(store, now=0.0, sealer=SEALER):
+    return BatchUploads(store, sealer, lambda: now)
 
 
 def finished(store, *pieces, size=None):
@@ -67,6 +67,64 @@ def test_a_piece_that_is_sent_again_is_the_same():
     assert (raised.value.status, raised.value.code) == (409, "upload_conflict")
     known.finish(UPLOAD, FILE.holder, FILE.vendor_id, len(LARGE))
     assert content(known) == LARGE, "what was refused takes nothing away"
+
+
+class Store(ResponseRows):
+    """Calls `meanwhile` once, between the look for a part and its claim. `room` is the number of
+    rows for which the disk has room, None for any."""
+
+    meanwhile = None
+    room = None
+
+    def put(self, key, expires, data):
+        if self.room == 0:
+            raise DatabaseRefuses("its disk is full")
+        self.room = None if self.room is None else self.room - 1
+        super().put(key, expires, data)
+
+    def size(self, prefix, now):
+        size, call = super().size(prefix, now), self.meanwhile
+        self.meanwhile = None
+        if call is not None:
+            call()
+        return size
+
+
+def test_a_piece_that_two_requests_bring_at_once_is_the_same():
+    store, first = Store(), []
+    store.meanwhile = lambda: first.extend(uploads(store).keep(UPLOAD, 0, [b"a"]))
+    assert (uploads(store).keep(UPLOAD, 0, [b"a"]), len(first)) == ([], 1)
+    store.meanwhile = lambda: uploads(store).keep(UPLOAD, 1, [b"b"])
+    with pytest.raises(GatewayError, match="byte 1"):
+        uploads(store).keep(UPLOAD, 1, [b"c"])
+
+
+def test_of_a_piece_that_fills_the_disk_nothing_is_kept():
+    store = Store()
+    store.meanwhile = lambda: setattr(store, "room", 2)
+    known = uploads(store)
+    with pytest.raises(GatewayError) as raised:
+        known.keep(UPLOAD, 0, [LARGE])
+    assert (raised.value.status, store.room) == (503, 0)
+    assert store.size(UPLOAD.owner, 0.0) < 100
+    store.room = None
+    assert len(known.keep(UPLOAD, 0, [LARGE])) == 3, "the piece that is sent again"
+    known.finish(UPLOAD, FILE.holder, FILE.vendor_id, len(LARGE))
+    assert content(known) == LARGE
+
+
+def test_an_upload_goes_on_while_the_key_is_rotated():
+    store, old, new = ResponseRows(), "a key for tests " * 4, "a new key of tests " * 4
+    rings = ([old], [old, new], [new, old], [new, old])
+    for at, ring in enumerate(rings):  # each piece reaches a replica that is one step further
+        known = uploads(store, sealer=Sealer(ring, ["a"]))
+        assert known.keep(UPLOAD, at, [b"%d" % at]) is not None
+        assert known.has_begun(UPLOAD)
+    known.finish(UPLOAD, FILE.holder, FILE.vendor_id, len(rings))
+    for ring in ([old, new], [new, old]):
+        assert content(uploads(store, sealer=Sealer(ring, ["a"]))) == b"0123"
+    with pytest.raises(ValueError, match="0 of 4"):  # the key of its pieces was removed
+        content(uploads(store, sealer=Sealer([new], ["a"])))
 
 
 def test_what_the_vendor_refuses_is_forgotten():
