@@ -80,6 +80,8 @@ class Decoder:
 
 def coding_of(encoding: str) -> str:
     """The coding that the value of a Content-Encoding header names, "" for none."""
+    if not encoding:  # nearly always
+        return ""
     names = [each.strip() for each in encoding.lower().split(",")]
     return ", ".join(name for name in names if name not in _PLAIN)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 import msgspec
 from msgspec import Raw
@@ -62,10 +63,29 @@ def read_assistant_blocks(
 ) -> list[neutral.Block]:
     """An assistant's message: what it thought, said and called, in this order."""
     blocks = read_content(message.content, f"{place}.content", unread)
-    for block, part in zip(blocks, message.content or (), strict=False):
-        if isinstance(part, UnknownObject) and part.kind == _THINKING:
-            assert isinstance(block, neutral.Foreign)
-            block.substitute = _read_thoughts(part.raw, block.place)
+    if isinstance(message.content, list):
+        for block, part in zip(blocks, message.content, strict=True):
+            if isinstance(part, UnknownObject) and part.kind == _THINKING:
+                assert isinstance(block, neutral.Foreign)
+                block.substitute = _read_thoughts(part.raw, block.place)
+    if any(_rare_members(message)):
+        blocks = _with_rare(message, blocks, place, unread)
+    if message.tool_calls:
+        blocks += _read_calls(message.tool_calls, f"{place}.tool_calls", unread)
+    return blocks
+
+
+_rare_members = attrgetter(
+    *("prefix", "provider_specific_fields", "extra_content", "refusal", "function_call"),
+    *("reasoning_details", *REASONING_MEMBERS),
+)
+"""The members that few messages have: all are false where none is there."""
+
+
+def _with_rare(
+    message: shapes.AssistantMessage, blocks: list[neutral.Block], place: str, unread: list[str]
+) -> list[neutral.Block]:
+    """The blocks of the content, among those of the members that few messages have."""
     unread += [f"{place}.prefix"] if message.prefix else []  # it is to be continued (Mistral)
     if present(message.provider_specific_fields) is not None:
         _read_provider_fields(message, place, unread)
@@ -81,8 +101,6 @@ def read_assistant_blocks(
         call = neutral.ToolCall(id=call_id(f"call_{name}"), name=name, place=where)
         call.arguments = function.arguments or ""
         blocks.append(call)
-    if message.tool_calls:
-        blocks += _read_calls(message.tool_calls, f"{place}.tool_calls", unread)
     return blocks
 
 

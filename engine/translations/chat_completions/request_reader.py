@@ -4,6 +4,7 @@ vendors in a request that is relayed as it came."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any
 
 from engine.translations.chat_completions import request_shapes as shapes
@@ -17,7 +18,6 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
-    NUMBERS,
     BuiltInTool,
     ChatRequest,
     Message,
@@ -25,6 +25,7 @@ from engine.translations.neutral.request import (
     Role,
     Thinking,
     Tool,
+    read_numbers,
 )
 from engine.translations.neutral.request_json import ObjectReader, UnknownObject, present
 from engine.translations.vendors import openai_request_fields as openai_fields
@@ -37,6 +38,7 @@ _PLACES = {
     "schema": "response_format.json_schema.schema",
     "strict": "response_format.json_schema.strict",
     "candidates": "n",
+    "thinking": "reasoning_effort",
 }
 _HARMLESS = {
     "store": (b"false",),
@@ -45,6 +47,12 @@ _HARMLESS = {
     "repetition_penalty": (b"1", b"1.0"),
     "min_p": (b"0", b"0.0"),
 }
+_other_members = openai_fields.other_members(_HARMLESS)
+_rare_members = attrgetter(
+    *("function_call", "response_format", "random_seed", "web_search_options", "provider"),
+    *("reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"),
+)
+"""The members that few requests have: all are false where none is there."""
 
 _REQUEST = ObjectReader(shapes.RequestObject)
 _TOOL = ObjectReader(shapes.ToolObject)
@@ -76,17 +84,31 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         missing_turns=missing,
     )
     openai_fields.read_tool_choice(members.tool_choice, request, nested=True)
+    _read_sampling(members, request)
+    if any(_rare_members(members)):
+        _read_rare(members, request)
+    request.extra = _other_members(members)
+    request.unread.extend(request.extra)
+    return request
+
+
+def _read_rare(members: shapes.RequestObject, request: ChatRequest) -> None:
+    """Read the members that few requests have."""
+    unread = request.unread
     openai_fields.read_tool_choice(members.function_call, request, place="function_call")
     if present(members.response_format) is not None:
         form = Members(members.response_format, "response_format", unread)
         openai_fields.read_format(form, request, nested=True)
-    _read_sampling(members, request)
+    if request.seed is None and present(members.random_seed) is not None:  # Mistral
+        request.seed, request.places["seed"] = members.random_seed, "random_seed"
+    if present(members.web_search_options) is not None:
+        raw, place = members.web_search_options, "web_search_options"
+        search = BuiltInTool(name=place, raw=raw, kind="web_search", place=place)
+        request.tools = [*request.tools, search]
+        Members(raw, place, unread).rest()  # each option is this vendor's
     _read_thinking(members, request)
     if present(members.provider) is not None:  # OpenRouter's
         Members(members.provider, "provider", unread).rest()
-    request.extra = openai_fields.other_members(members, _HARMLESS)
-    request.unread.extend(request.extra)
-    return request
 
 
 def _spoken_turns(members: shapes.RequestObject, messages: list[Message]) -> Iterator[MissingTurns]:
@@ -143,15 +165,11 @@ def _read_tools(members: shapes.RequestObject, unread: list[str]) -> list[Tool |
         _read_tool(tool, f"tools[{index}]", unread)
         for index, tool in enumerate(members.tools or ())
     ]
-    tools += [
-        openai_fields.read_function(function, f"functions[{index}]")
-        for index, function in enumerate(members.functions or ())
-    ]
-    raw = members.web_search_options
-    if present(raw) is not None:
-        place = "web_search_options"
-        tools.append(BuiltInTool(name=place, raw=raw, kind="web_search", place=place))
-        Members(raw, place, unread).rest()  # each option is this vendor's
+    if members.functions:
+        tools += [
+            openai_fields.read_function(function, f"functions[{index}]")
+            for index, function in enumerate(members.functions)
+        ]
     return tools
 
 
@@ -172,10 +190,7 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
     if members.max_completion_tokens is not None:  # it replaced the other
         request.max_tokens = members.max_completion_tokens
         request.places["max_tokens"] = "max_completion_tokens"
-    for name in NUMBERS:
-        setattr(request, name, present(getattr(members, name)))
-    if request.seed is None and present(members.random_seed) is not None:  # Mistral
-        request.seed, request.places["seed"] = members.random_seed, "random_seed"
+    read_numbers(members, request)
     request.candidates = members.n
     request.logprobs = members.logprobs or False
     request.top_logprobs = members.top_logprobs

@@ -15,7 +15,6 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
-    NUMBERS,
     BuiltInTool,
     ChatRequest,
     Message,
@@ -25,6 +24,7 @@ from engine.translations.neutral.request import (
     Tool,
     ToolChoice,
     any_object,
+    read_numbers,
 )
 from engine.translations.neutral.request_json import ObjectReader, present
 
@@ -62,8 +62,7 @@ def read_config(config: shapes.ConfigObject, request: ChatRequest) -> None:
 def _read_sampling(config: shapes.ConfigObject, request: ChatRequest) -> None:
     request.max_tokens = config.max_output_tokens
     request.candidates = config.candidate_count
-    for name in NUMBERS:
-        setattr(request, name, present(getattr(config, name)))
+    read_numbers(config, request)
     request.stop = config.stop_sequences or []
     request.logprobs = config.response_logprobs or False
     request.top_logprobs = config.logprobs

@@ -6,6 +6,7 @@ Numbers that are only passed on are kept as JSON text (Raw), so that 0.70 stays 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import compress
 from operator import attrgetter, eq
 from typing import Literal
 
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, CacheMark, Extra, Text
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.request_json import JsonObject, present
 from engine.values.trees import Json
 
 Role = Literal["system", "user", "assistant"]
@@ -132,6 +134,7 @@ class Compaction(Struct, kw_only=True):
 
 NUMBERS = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
 """The parameters of a request that keep their JSON text."""
+_numbers = attrgetter(*NUMBERS)
 
 
 class ChatRequest(Struct, kw_only=True):
@@ -201,6 +204,13 @@ class ChatRequest(Struct, kw_only=True):
 
     def place_of(self, field: str) -> str:
         return self.places.get(field, field)
+
+
+def read_numbers(members: JsonObject, request: ChatRequest) -> None:
+    """Set the NUMBERS of a request to those of the same names in what the caller sent."""
+    values = _numbers(members)
+    for name, raw in compress(zip(NUMBERS, values, strict=True), values):
+        setattr(request, name, present(raw))
 
 
 def callable_tools(request: ChatRequest) -> list[Tool | BuiltInTool]:

@@ -31,6 +31,8 @@ _HARMLESS = {
     "stream_options": (b"{}", b'{"include_obfuscation":false}', b'{"include_obfuscation":true}'),
 }
 
+_other_members = openai_fields.other_members(_HARMLESS)
+
 _ALL_ITEMS = "Send 'store': false and all items of the conversation in 'input'."
 _STORED = {
     "previous_response_id": _ALL_ITEMS,
@@ -115,7 +117,7 @@ def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
 
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:
-    others = openai_fields.other_members(members, _HARMLESS)
+    others = _other_members(members)
     if not others:
         return
     request.unread.extend(others)

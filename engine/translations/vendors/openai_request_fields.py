@@ -5,12 +5,13 @@ form of the answer and sampling. Chat completions have some members inside anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from operator import attrgetter
 from typing import Literal
 
 from msgspec import Raw
 
 from engine.translations.neutral.content import Extra, read_cache_mark
-from engine.translations.neutral.json_members import NULL, Members, WrongType
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number, read_web_search
 from engine.translations.neutral.request import (
@@ -189,13 +190,23 @@ def write_format(
     return {"type": "json_schema", **_inside("json_schema", schema, nested=nested)}
 
 
-def other_members(request: JsonObject, harmless: Mapping[str, Container[bytes]]) -> Extra:
-    """The members that only its own language knows, unless of `harmless` and so valued."""
-    own = {name: raw for name in harmless if (raw := getattr(request, name)) and raw != NULL}
-    if not own:  # nearly always
-        return request.extra
-    texts = {name: bytes(raw).replace(b" ", b"") for name, raw in own.items()}
-    return {name: own[name] for name in own if texts[name] not in harmless[name]} | request.extra
+def other_members(harmless: Mapping[str, Container[bytes]]) -> Callable[[JsonObject], Extra]:
+    """A function that gives the members of a request that only its own language knows, unless of
+    `harmless` and so valued."""
+    values_of = attrgetter(*harmless)
+
+    def read(request: JsonObject) -> Extra:
+        values = values_of(request)
+        if not any(values):  # nearly always
+            return request.extra
+        present_values = zip(harmless, map(present, values), strict=True)
+        own = {name: raw for name, raw in present_values if raw is not None}
+        texts = {name: bytes(raw).replace(b" ", b"") for name, raw in own.items()}
+        return {name: own[name] for name in own if texts[name] not in harmless[name]} | (
+            request.extra
+        )
+
+    return read
 
 
 def read_schema(form: Members) -> OutputFormat:
