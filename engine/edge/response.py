@@ -108,7 +108,8 @@ class ResponseBody:
         if self._closed:
             return
         self._closed = True
-        self._exchange.end()
+        if self._exchange.on_end:
+            self._exchange.end()
         connection = self._exchange.connection
         try:
             connection.set_timeout(None)

@@ -69,7 +69,14 @@ def attempt(
     try:
         if credential is not None:
             timeout = _apply(credential, request, timeout)
-        received = result.response = _send(target, request, exchange, timeout, translated)
+        received: IncomingResponse | None = None
+        if target.upstream.responses_websocket and translated is None:
+            received = _send_message(target, request, exchange, timeout)
+        if received is None:
+            received = target.client.send(
+                request.method, request.target, request.headers, request.body, timeout
+            )
+        result.response = received
         if result.open is not None:
             result.open.headers = received.headers
         if credential is not None and dialect.transparent and received.status == 401:
@@ -94,24 +101,17 @@ def attempt(
     return result
 
 
-def _send(
-    target: Target,
-    request: UpstreamRequest,
-    exchange: Exchange,
-    timeout: float,
-    translated: AnyExchange | None,
-) -> IncomingResponse:
-    """The response to a request: over a WebSocket, if it came over one and the target has that."""
-    if target.upstream.responses_websocket and translated is None:
-        internal = exchange.connection.internal
-        if internal is not None and internal.sockets is not None:
-            response: IncomingResponse = internal.sockets.send(
-                target.client, target.upstream.timeouts, request, timeout
-            )
-            return response
-    return target.client.send(
-        request.method, request.target, request.headers, request.body, timeout
+def _send_message(
+    target: Target, request: UpstreamRequest, exchange: Exchange, timeout: float
+) -> IncomingResponse | None:
+    """The response to a request that is sent over a WebSocket, None if it came over none."""
+    internal = exchange.connection.internal
+    if internal is None or internal.sockets is None:
+        return None
+    response: IncomingResponse = internal.sockets.send(
+        target.client, target.upstream.timeouts, request, timeout
     )
+    return response
 
 
 def _fail(

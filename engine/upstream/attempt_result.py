@@ -60,7 +60,7 @@ class AttemptResult:
 
     def succeeded(self) -> None:
         """Record that the response is relayed."""
-        self.target.state.succeeded()
+        self.target.state.breaker.succeeded()
         if self.open is not None and self.open.end is None:
             self.open.response = self.response
             self.open.answered()

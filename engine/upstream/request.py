@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import orjson
 
@@ -100,9 +101,14 @@ def upstream_path(base_path: str, mount: str, path: str) -> str:
     return base_path + suffix
 
 
+_fixed_path = lru_cache(maxsize=512)(upstream_path)
+"""The path of an operation without variables, which is the same in each request."""
+
+
 def _path(upstream: Upstream, exchange: Exchange) -> str:
+    path_of = upstream_path if exchange.variables else _fixed_path
     try:
-        return upstream_path(upstream.client.base_path, exchange.mount, exchange.path)
+        return path_of(upstream.client.base_path, exchange.mount, exchange.path)
     except ValueError as error:
         raise _unsendable_path(exchange, upstream, error) from error
 

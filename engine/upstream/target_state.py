@@ -173,10 +173,6 @@ class TargetState:
                 last = turn
         return last
 
-    def succeeded(self) -> None:
-        """Record an attempt with a response that can be relayed."""
-        self.breaker.succeeded()
-
     def failed(self, failure: str, now: float) -> None:
         """Record a failed attempt by its class (see `retry`), or a response that broke off."""
         if retry.counts_against_target(failure):

@@ -97,11 +97,15 @@ class RouteTranslations:
         """Whether the requests for any target are translated."""
         return bool(self._translations)
 
+    def of(self, target: Target) -> TargetTranslation | None:
+        """How requests are translated for a target, None for a target without a translation."""
+        return self._translations.get((target.entry, target.upstream.dialect))
+
     def translate(self, exchange: Exchange, target: Target) -> AnyExchange | None:
         """The translated request for a target, None for a target without a translation. Raises
         GatewayError 400 for a request that cannot be translated.
         """
-        translation = self._translations.get((target.entry, target.upstream.dialect))
+        translation = self.of(target)
         if translation is None:
             return None
         # Not set if the body was not parsed: it is not validated and does not name the model.
@@ -164,16 +168,20 @@ class TranslatedRequests:
     def __init__(self, translations: RouteTranslations, exchange: Exchange) -> None:
         self._translations = translations
         self._exchange = exchange
-        self._translated: dict[_Key, AnyExchange | None] = {}
+        self._translated: dict[_Key, AnyExchange] = {}
         self._errors: dict[_Key, GatewayError] = {}
 
     def carries(self, target: Target) -> bool:
         """Whether a target can get the request, unchanged or translated."""
+        if self._translations.of(target) is None:
+            return True
         key = _key(target)
         if key not in self._translated and key not in self._errors:
             try:
                 PREEMPTION.begin()
-                self._translated[key] = self._translations.translate(self._exchange, target)
+                translated = self._translations.translate(self._exchange, target)
+                assert translated is not None
+                self._translated[key] = translated
             except GatewayError as error:
                 self._errors[key] = error
             finally:
@@ -188,7 +196,7 @@ class TranslatedRequests:
 
     def translated(self, target: Target) -> AnyExchange | None:
         """The translated request for a target after `carries`; None if it gets it unchanged."""
-        return self._translated[_key(target)]
+        return self._translated.get(_key(target))
 
 
 def _key(target: Target) -> _Key:
