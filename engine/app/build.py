@@ -82,13 +82,18 @@ def build(
     _add_mcp_servers(app, plan, parts)
     _add_console(app, pages, shown or plan, parts.services)
     pages.add_listener(app)
+    _begin(app, parts)
+    return app
+
+
+def _begin(app: Application, parts: Parts) -> None:
+    """Connect the application to its server and to the metrics, and start what acts on its own."""
     _connect_to_server(app, parts)
     _add_collectors(parts)
     if parts.services.background:
         parts.health.start()
-        preload_models(plan.config)
+        preload_models(parts.plan.config)
         _end_revoked(parts)
-    return app
 
 
 def _combined(plan: Plan, parts: Parts, make: Callable[[Choose], Router]) -> Routes:

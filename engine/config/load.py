@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from engine import credentials
 from engine.config import duration_bounds, keys, schema_check
-from engine.config.callers import JwtReader
+from engine.config.callers import JwtIssuer, JwtReader
 from engine.config.client_secrets import read_client_secrets
 from engine.config.config import Config, InvalidEntries
 from engine.config.console import read_console
@@ -42,7 +42,9 @@ from engine.config.upstreams import UpstreamConfig, UpstreamReader
 from engine.config.webhooks import read_webhook
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
+from engine.values.caller import Caller
 from engine.values.price import CONFIG, price_of
+from engine.values.teams import Teams
 from engine.values.trees import Json
 
 _NAMED_SECTIONS = ("specs", "upstreams", "models", "teams")
@@ -216,13 +218,7 @@ def _config(
     values = keys.fill(sections, "")
     upstreams, invalid = _upstreams(values, invalid, UpstreamReader(source, folder, findings))
     targets, routes = TargetReader(), values.get("routes", [])
-    tokens = TokenReader(source, findings, values["currency"])
-    callers = tokens.callers(values.get("tokens", []))
-    jwt = JwtReader(folder, source, findings, tokens)
-    issuers = jwt.issuers(values.get("callers", {}).get("jwt", []))
-    jwt.check_names(issuers, callers)
-    team_reader = TeamReader(source, findings, tokens, invalid.names.get("teams", ()))
-    teams = team_reader.teams(values.get("teams", {}))
+    tokens, teams, issuers = _callers(values, invalid, folder, source, findings)
     server = read_server(values.get("server", {}), source, findings)
     return Config(
         source=source,
@@ -233,7 +229,7 @@ def _config(
         models={n: read_model(n, v, targets, folder) for n, v in values.get("models", {}).items()},
         policies=read_policies(values.get("policies", []), ("policies",)),
         routes=tuple(read_route(v, ("routes", i), targets) for i, v in enumerate(routes) if v),
-        tokens={digest: teams.member(caller) for digest, caller in callers.items()},
+        tokens=tokens,
         teams=teams,
         jwt=issuers,
         invalid=invalid,
@@ -253,6 +249,25 @@ def _config(
         catalog=read_catalog(values.get("providers", {}), folder, source, findings),
         webhooks={n: read_webhook(n, v) for n, v in values.get("webhooks", {}).items()},
     )
+
+
+def _callers(
+    values: Json,
+    invalid: InvalidEntries,
+    folder: FilePath,
+    source: SourceDocument,
+    findings: Findings,
+) -> tuple[dict[str, Caller], Teams, tuple[JwtIssuer, ...]]:
+    """The callers of tokens by their digest, as members of their teams; the teams; and the issuers
+    of other tokens."""
+    tokens = TokenReader(source, findings, values["currency"])
+    callers = tokens.callers(values.get("tokens", []))
+    jwt = JwtReader(folder, source, findings, tokens)
+    issuers = jwt.issuers(values.get("callers", {}).get("jwt", []))
+    jwt.check_names(issuers, callers)
+    team_reader = TeamReader(source, findings, tokens, invalid.names.get("teams", ()))
+    teams = team_reader.teams(values.get("teams", {}))
+    return {digest: teams.member(caller) for digest, caller in callers.items()}, teams, issuers
 
 
 def _upstreams(

@@ -157,7 +157,7 @@ def _quote(text: str) -> str:
 
 
 def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str) -> Row:
-    """The values of a line. Long, as it has a line for each field."""
+    """The values of a line."""
     record, caller, trace = exchange.record, exchange.caller, exchange.trace
     attempts = record.attempts
     row: Row = {
@@ -190,6 +190,16 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         "cost": record.cost / 1e9,
         "currency": currency,
     }
+    _add_rare_values(row, record)
+    if not fields:
+        return row
+    if "query" in fields:
+        row["query"] = redact_query(exchange.query, every_value=not exchange.operation)
+    return {name: row[name] for name in fields if name in row}
+
+
+def _add_rare_values(row: Row, record: RequestRecord) -> None:
+    """Add the values that few requests have."""
     if record.margin:
         row["vendor_cost"] = (record.cost - record.margin) / 1e9
     if record.queue_time:
@@ -202,11 +212,6 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         row |= {"via": record.via, "mcp": _message(record.mcp)}
     if record.verdicts:
         row["guard"] = list(record.verdicts)
-    if not fields:
-        return row
-    if "query" in fields:
-        row["query"] = redact_query(exchange.query, every_value=not exchange.operation)
-    return {name: row[name] for name in fields if name in row}
 
 
 def _attempt(attempt: Attempt) -> Row:

@@ -70,16 +70,7 @@ class Translation(Struct, frozen=True):
             request.ask_usage, request.size = ask_usage, len(body)
             for place in request.unread:
                 losses.add(place)
-            adapted = with_substitutes(request)
-            if request.missing_turns:
-                refusals.refuse_missing_turns(request)
-            if request.compaction is not None:
-                refusals.refuse_unsealed(request.compaction, request.model)
-            check_token_limit(request)
-            adapted.messages = with_unique_calls(adapted.messages)
-            if len(adapted.tools) > 1:
-                adapted.tools = with_unique_tools(adapted.tools)
-            adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
+            adapted = self._adapted(request, model, losses)
             target_request = self.target.write_request(adapted, model, losses)
             if len(target_request.body) > SPARE:
                 check_written(target_request.body, len(body), request.place_of("messages"))
@@ -90,6 +81,20 @@ class Translation(Struct, frozen=True):
         refusals.refuse_losses(losses, rules, request.model, request.error_details)
         refusals.refuse_silence(request, needs_turns=self.source.needs_turns)
         return TranslatedExchange(self, request, target_request, losses.fields())
+
+    def _adapted(self, request: ChatRequest, model: str, losses: Losses) -> ChatRequest:
+        """The request with what every target can have: unique calls and tools, and a token limit.
+        Raises GatewayError 400."""
+        adapted = with_substitutes(request)
+        if request.missing_turns:
+            refusals.refuse_missing_turns(request)
+        if request.compaction is not None:
+            refusals.refuse_unsealed(request.compaction, request.model)
+        check_token_limit(request)
+        adapted.messages = with_unique_calls(adapted.messages)
+        if len(adapted.tools) > 1:
+            adapted.tools = with_unique_tools(adapted.tools)
+        return with_token_limit(adapted, self.target.most_tokens(model), losses)
 
 
 class TranslatedExchange(Struct, frozen=True):

@@ -58,23 +58,37 @@ def converse(
                 extensions=upgrade.extensions,
                 first=first,
             )
-            exchange.record.traffic = Traffic()
-            session = Session(
-                *(caller, target, _until_end(limits, exchange.record.client_secret)),
-                exchange.record.traffic,
-                error=_error_writer(exchange, dialect),
-                usage=dialect.socket_usage,
-                total=dialect.socket_total,
-                redact=upgrade.redact,
-                opening=upgrade.opening or _opening(exchange, dialect),
-                edits=edits_of(exchange),
-            )
+            session = _session(exchange, dialect, caller, target, limits, edits_of(exchange))
             _run(session, sessions, exchange)
         finally:
             sock.close()
         raise AbortConnection(AbortReason.SESSION_ENDED)
 
     return handle
+
+
+def _session(
+    exchange: Exchange,
+    dialect: Dialect,
+    caller: Channel,
+    target: Channel,
+    limits: SessionLimits,
+    edits: MessageEdits | None,
+) -> Session:
+    """The session of two open sockets, whose traffic the record has from now on."""
+    record, upgrade = exchange.record, exchange.upgrade
+    assert isinstance(upgrade, Upgrade)
+    record.traffic = Traffic()
+    return Session(
+        *(caller, target, _until_end(limits, record.client_secret)),
+        record.traffic,
+        error=_error_writer(exchange, dialect),
+        usage=dialect.socket_usage,
+        total=dialect.socket_total,
+        redact=upgrade.redact,
+        opening=upgrade.opening or _opening(exchange, dialect),
+        edits=edits,
+    )
 
 
 def _until_end(limits: SessionLimits, secret: ClientSecret | None) -> SessionLimits:

@@ -48,22 +48,10 @@ def rehearse(
     """
     rehearsal = Rehearsal(request)
     environ_of(request)  # refuses what is not valid HTTP before it plans
-    services = Services(
-        tokens=plan.config.tokens,
-        signed_tokens=UnverifiedTokens(plan) if plan.config.jwt else None,
-        counters=RecordingCounters(rehearsal.limits),
-        clock=time.time if arrival is None else lambda: arrival,
-        dice=lambda: 0.0,
-        allow_uncounted=plan.config.stores.on_store_failure == "allow",
-        prices=prices_of(plan.config),
-        currency=plan.config.currency,
-        guard_calls=UnaskedGuards(),
-        proxies=plan.config.server.trusted_proxies,
-    )
     narrow = narrow_plan(plan, request.target.partition("?")[0])
     app = build(
         narrow,
-        services,
+        _services(plan, rehearsal, arrival),
         client=_clients(plan, rehearsal, answers or UpstreamAnswers()),
         open_credential=placeholder,
         wrap_stages=lambda route, stages: _observe_all(narrow, route, stages, rehearsal),
@@ -78,6 +66,22 @@ def rehearse(
         rehearsal.status, rehearsal.headers = response.status, response.headers
         rehearsal.body = response.read()
     return rehearsal
+
+
+def _services(plan: Plan, rehearsal: Rehearsal, arrival: float | None) -> Services:
+    config = plan.config
+    return Services(
+        tokens=config.tokens,
+        signed_tokens=UnverifiedTokens(plan) if config.jwt else None,
+        counters=RecordingCounters(rehearsal.limits),
+        clock=time.time if arrival is None else lambda: arrival,
+        dice=lambda: 0.0,
+        allow_uncounted=config.stores.on_store_failure == "allow",
+        prices=prices_of(config),
+        currency=config.currency,
+        guard_calls=UnaskedGuards(),
+        proxies=config.server.trusted_proxies,
+    )
 
 
 def _clients(plan: Plan, rehearsal: Rehearsal, answers: UpstreamAnswers) -> Callable[..., Recorder]:

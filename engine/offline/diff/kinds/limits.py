@@ -22,6 +22,7 @@ from engine.offline.diff.restrictions import (
 from engine.policies import deny
 from engine.source.problem import Place
 from engine.values import units
+from engine.values.quota import Quota
 from engine.values.sharing import Sharing
 from engine.values.wildcard import matches
 
@@ -107,17 +108,7 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
     message = f"{now.name} is {_options_text(now, currency)}, was {_options_text(was, currency)}"
     before, after = policies.quota_of(was, currency), policies.quota_of(now, currency)
     if before is not None and after is not None:
-        more = _more_counts(policies.sharing_of(was), policies.sharing_of(now))
-        if before.warn_at != after.warn_at:
-            text = f"{now.name} {warnings_text(after)}, was: {warnings_text(before)}"
-            yield Effect.CHANGED, "limit-warnings", text
-            if _without_warnings(was) == _without_warnings(now):
-                return
-        if not more and is_moved(before, after):
-            yield Effect.CHANGED, "limit-window", message
-            return
-        raised = compare_quotas(before, after) > 0 or more > 0
-        yield _direction(raised, "limit-raised", "limit-lowered", message)
+        yield from _quota_changes(was, now, before, after, message)
     elif now.name == "max_body":
         raised = units.size(now.options) > units.size(was.options)
         yield _direction(raised, "limit-raised", "limit-lowered", message)
@@ -145,6 +136,22 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
         yield Effect.WEAKER, "policy-changed", f"it may protect less: {message}"
     else:
         yield Effect.CHANGED, "policy-changed", message
+
+
+def _quota_changes(
+    was: Policy, now: Policy, before: Quota, after: Quota, message: str
+) -> Iterator[tuple[Effect, str, str]]:
+    more = _more_counts(policies.sharing_of(was), policies.sharing_of(now))
+    if before.warn_at != after.warn_at:
+        text = f"{now.name} {warnings_text(after)}, was: {warnings_text(before)}"
+        yield Effect.CHANGED, "limit-warnings", text
+        if _without_warnings(was) == _without_warnings(now):
+            return
+    if not more and is_moved(before, after):
+        yield Effect.CHANGED, "limit-window", message
+        return
+    raised = compare_quotas(before, after) > 0 or more > 0
+    yield _direction(raised, "limit-raised", "limit-lowered", message)
 
 
 def _guards_less(was: GuardSettings, now: GuardSettings) -> bool:
