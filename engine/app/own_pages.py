@@ -9,7 +9,7 @@ from functools import cached_property
 
 from engine import dialects
 from engine.config.telemetry import OPERATIONS
-from engine.console.operations.page import operations_pages
+from engine.console.operations.report import operations_pages
 from engine.edge.endpoint import Endpoints, Responder, answer_errors, discard_body
 from engine.edge.request_body import check_head
 from engine.edge.router import Application, application

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from engine.cli.config_file import config_option, errors_exit
 from engine.cli.output_format import format_option
+from engine.config import provider_defaults, providers
 from engine.config.config_files import ConfigFiles
-from engine.config.joined_document import JoinedDocument
+from engine.config.joined_document import JoinedDocument, Origin, joined_document
 from engine.config.load import load_file
 from engine.offline.effective_config import EffectiveConfig
-from engine.offline.provider_values import with_provider_values
 from engine.source.problem import Findings, Path
+from engine.source.reader import SourceDocument
+from engine.values.trees import Json, Section, map_leaves
 
 _OF_PROVIDER = "of the provider, before the transform of this upstream:"
+_FOLDER = "engine/providers"
 
 
 @click.command()
@@ -61,3 +66,58 @@ def command(config: ConfigFiles, defaults: bool, output_format: str) -> None:
         click.echo(effective.yaml(), nl=False)
     if errors:
         errors_exit(errors, findings.texts)
+
+
+def with_provider_values(
+    document: SourceDocument,
+) -> tuple[JoinedDocument, dict[Path, JoinedDocument]]:
+    """The config with the values of providers in its upstreams, each with its place in the
+    provider's file. The transform of a provider applies before that of the entry, so it is not
+    merged: the second value has it by the path of the entry, as `{transform: ...}`."""
+    joined_config = document if isinstance(document, JoinedDocument) else joined_document(document)
+    transforms: dict[Path, JoinedDocument] = {}
+    upstreams = joined_config.value.get("upstreams")
+    if not isinstance(upstreams, dict):
+        return joined_config, transforms
+    origin = joined_config.origin.entry("upstreams")
+    completed = dict(upstreams)
+    for name, entry in upstreams.items():
+        provider = entry.get("provider") if isinstance(entry, dict) else None
+        if provider not in providers.names():
+            continue
+        layer = _redacted(provider_defaults.layer(providers.read(provider), entry), joined_config)
+        file = providers.document(provider)
+        source = SourceDocument(f"{_FOLDER}/{provider}.yaml", file.text, file.value)
+        provider_origin = Origin(source, ("upstream",))
+        if transform := layer.pop("transform", None):
+            transforms["upstreams", name] = JoinedDocument(
+                file=source.file,
+                text=source.text,
+                value={"transform": transform},
+                origin=provider_origin,
+                files=[source],
+            )
+        completed[name] = _merged(entry, layer, origin.entry(name), provider_origin)
+    joined_config.value = {**joined_config.value, "upstreams": completed}
+    return joined_config, transforms
+
+
+def _merged(
+    above: Section, below: Mapping[str, object], origin: Origin, below_origin: Origin
+) -> Json:
+    """The mapping `above` with the keys of `below` that it lacks; their places are added to
+    `origin`."""
+    result = dict(above)
+    for key, value in below.items():
+        if key not in above:
+            result[key] = value
+            origin.children[key] = below_origin.child(key)
+        elif isinstance(value, dict) and isinstance(above[key], dict):
+            result[key] = _merged(above[key], value, origin.entry(key), below_origin.child(key))
+    return result
+
+
+def _redacted(value: object, document: SourceDocument) -> Any:
+    """A provider's value with `${...}` in place of the values of the variables."""
+    redact = document.redact
+    return map_leaves(value, lambda _, leaf: redact(leaf) if isinstance(leaf, str) else leaf)

@@ -1,13 +1,15 @@
-"""Copies parts of several documents into one, with references rewritten and names made unique."""
+"""Copies parts of several documents into one, with references rewritten, names made unique, and the
+placeholders of the mock in examples filled with fixed values."""
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
-from engine.console.example_values import fill_example
 from engine.source.problem import Path
 from engine.spec.document.node import Node
 from engine.spec.document.schema_keywords import SOURCE_PATTERN
@@ -20,6 +22,18 @@ _INVALID = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_MAPS = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
+_VALUES: dict[str, str | int] = {
+    "text": "Air scatters blue light more than red.",
+    "word": "Air scatters blue light more than red.",
+    "model": "the-model",
+    "id": "4f1c9a70d2e84b3f",
+    "now": 1_767_225_600,
+    "input_tokens": 24,
+    "output_tokens": 9,
+    "total_tokens": 33,
+}
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_MOCK_CONDITION = re.compile(r"^: if \w+\n", re.MULTILINE)
 
 
 class _Context(NamedTuple):
@@ -187,3 +201,27 @@ def _convert_3_0(schema: Json) -> Json:
         ):
             converted[exclusive] = converted.pop(limit)
     return converted
+
+
+def fill_example(example: object) -> object:
+    """An example with its placeholders filled in. `{{n}}` counts from 0; unknown ones remain."""
+    return _filled(example, itertools.count())
+
+
+def _filled(value: object, numbers: Iterator[int]) -> object:
+    if isinstance(value, dict):
+        return {key: _filled(item, numbers) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, numbers) for item in value]
+    if not isinstance(value, str):
+        return value
+    match = _PLACEHOLDER.fullmatch(value)
+    if match:
+        return _value(match, numbers)
+    return _PLACEHOLDER.sub(
+        lambda match: str(_value(match, numbers)), _MOCK_CONDITION.sub("", value)
+    )
+
+
+def _value(match: re.Match[str], numbers: Iterator[int]) -> str | int:
+    return next(numbers) if match[1] == "n" else _VALUES.get(match[1], match[0])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from engine import dialects
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.values.header_names import HEADER_NAME
+from engine.values.http_names import HEADER_NAME
 
 _HEADERS = re.compile(rf"{HEADER_NAME}(?:[ \t]*,[ \t]*{HEADER_NAME})*")
 _MAX_REQUEST_HEADERS = 2_000

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from engine.values.header_names import HEADER_NAME
+from engine.values.http_names import HEADER_NAME
 from engine.values.json_edit import JsonPath
 from engine.values.json_pointer import path_of
 

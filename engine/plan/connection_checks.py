@@ -1,5 +1,6 @@
-"""Checks of URLs, proxies and TLS files, with the parsers that are used to connect. No connection
-is opened, and a store that the config does not use is not imported.
+"""Checks of URLs, proxies, TLS files and secrets of webhooks, with the parsers that are used to
+connect and to sign. No connection is opened, and a store that the config does not use is not
+imported.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from engine.config.upstreams import Resolve, Tls, UpstreamConfig
 from engine.process.child_process import run_in_child
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path, place_of
+from engine.stores.webhooks.signature import key_of
 from engine.upstream.addresses.source import dns_server
 from engine.upstream.client.address import Origin, origin_of, proxy_of
 from engine.upstream.client.tls import tls_context
+from engine.upstream.post_client import split_query
 
 _TLS_FILES = {
     "ca": "it has no certificate in PEM format",
@@ -34,6 +37,7 @@ _HINTS = {
     "user": "write credential: {header: authorization, value: Basic ...}",
 }
 """What to write instead of a part that the URL of an upstream must not have."""
+_HINT = "`echo whsec_$(openssl rand -base64 32)` makes one; write it into a variable"
 
 
 def check_connections(config: Config, findings: Findings) -> None:
@@ -175,3 +179,19 @@ def _counters_problem(url: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
+
+
+def check_webhooks(config: Config, findings: Findings) -> None:
+    """Note webhooks that cannot be called, or whose events could not be signed. No message shows a
+    secret or a URL."""
+    for webhook in config.webhooks.values():
+        try:
+            split_query(webhook.url)
+        except ValueError as error:
+            message = str(error).replace("an upstream", "a webhook")
+            findings.error(config.source, (*webhook.at, "url"), "MW513", message)
+        for secret in webhook.secrets:
+            try:
+                key_of(secret)
+            except ValueError as error:
+                findings.error(config.source, (*webhook.at, "secret"), "MW514", str(error), _HINT)

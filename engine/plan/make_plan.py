@@ -25,7 +25,7 @@ from engine.plan.assign_operations import Claim, assign
 from engine.plan.caller_transform_checks import check_caller_transforms
 from engine.plan.choose_checks import check_choices
 from engine.plan.client_secret_checks import check_client_secrets
-from engine.plan.connection_checks import check_connections
+from engine.plan.connection_checks import check_connections, check_webhooks
 from engine.plan.deny_checks import check_deny
 from engine.plan.guard_checks import check_guards
 from engine.plan.mcp_servers import read_servers
@@ -53,7 +53,6 @@ from engine.plan.tool_checks import check_changes
 from engine.plan.tool_servers import check_servers, tool_upstreams
 from engine.plan.transform_checks import check_transforms
 from engine.plan.upstream_transform_checks import check_upstream_transforms
-from engine.plan.webhook_checks import check_webhooks
 from engine.policies import Guards, guards
 from engine.process.gc_pause import no_collection
 from engine.relay.request_headers import NEVER_SENT

@@ -23,7 +23,7 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.spec.multipart import boundary_of
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
-from engine.values.header_names import HEADER_NAME
+from engine.values.http_names import HEADER_NAME
 from engine.values.json_edit import Ambiguous, Edit, span, spans
 from engine.values.json_pointer import path_of, pointer
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 
 from msgspec import Struct
 
-from engine.values.header_names import HEADER_NAME
+from engine.values.http_names import HEADER_NAME
 
 Buffer = bytes | bytearray | mmap.mmap
 AnyPart = TypeVar("AnyPart")

@@ -18,7 +18,7 @@ from engine.relay.request_headers import NEVER_SENT
 from engine.source.suggestion import near
 from engine.spec.query_string import Query
 from engine.values.errors import Malformed
-from engine.values.header_names import HEADER_NAME
+from engine.values.http_names import HEADER_NAME
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _HEADER, _QUERY = "request.header.", "request.query."

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine.values.claim_place import ClaimPlace
-from engine.values.header_names import HEADER_NAME
+from engine.values.http_names import HEADER_NAME
 
 _KINDS = ("token", "team", "route", "model", "upstream")
 PLACES = ("header", "claim", "body")

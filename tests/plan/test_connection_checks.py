@@ -5,10 +5,13 @@ import sys
 
 import pytest
 
-from engine.plan.connection_checks import check_connections
+from engine.plan.connection_checks import check_connections, check_webhooks
 from engine.source.problem import Findings
 from tests.support.configs import read_config
+from tests.support.each import each
 from tests.support.paths import ROOT
+
+SECRET = "whsec_" + "a2V5" * 8
 
 
 def problems(text, environ=None):
@@ -118,3 +121,32 @@ def test_the_url_of_a_database_is_read_in_a_child_process(url, messages):
     command = [sys.executable, "-c", _CHECK, f"stores: {{records: '{url}'}}"]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     assert run.stdout == f"{messages} False\n"
+
+
+def codes(url="https://a.test", secret=SECRET):
+    findings = Findings()
+    config = read_config(f"webhooks: {{a: {{url: '{url}', secret: {secret}}}}}\n")
+    check_webhooks(config, findings)
+    for problem in findings.errors:
+        assert "s3cret" not in f"{problem.message}{problem.hint}"
+    return [problem.code for problem in findings.errors]
+
+
+@each(
+    "url,expected",
+    [
+        ("https://a.test/x?sig=a%20b", []),
+        ("http+unix:///run/hook.sock", []),
+        ("https://user:s3cret@a.test", ["MW513"]),
+        ("https://a.test/x#s3cret", ["MW513"]),
+        ("https://a.test/x?a=s3cret#b", ["MW513"]),
+        ("https://a.test:99999", ["MW513"]),
+    ],
+)
+def test_a_url_must_be_one_that_can_be_called(url, expected):
+    assert codes(url) == expected
+
+
+@each("secret,expected", [("s3cret", ["MW514"]), (f"[{SECRET}, whsec_s3cret]", ["MW514"])])
+def test_every_secret_must_have_its_form(secret, expected):
+    assert codes(secret=secret) == expected

@@ -1,3 +1,3 @@
 """The page of operations, which the telemetry listener serves beside the metrics: what happens now,
-for who has no Grafana. Read `page.py` first.
+for who has no Grafana. Read `report.py` first.
 """

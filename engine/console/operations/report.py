@@ -1,18 +1,23 @@
-"""What the page of operations shows: made at most once a second, however many look at it."""
+"""`/operations` on the telemetry listener: a page, its files, and the report that it asks for,
+which is made at most once a second, however many look at it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 from gevent.lock import BoundedSemaphore
 from msgspec import to_builtins
 
+from engine.config.telemetry import OPERATIONS, OPERATIONS_DATA
 from engine.console.activity.figures import BREAKER_STATES, figures_of
 from engine.console.activity.metrics_change import MetricsChange, Snapshot, parse_samples
+from engine.console.asset import GUARDS, Asset, file, fixed, read
 from engine.console.operations.callers import CallerReport
+from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Outcome
 from engine.exchange.services import Services
 from engine.plan.route import Plan
@@ -35,6 +40,13 @@ _NO_ERRORS = frozenset({Outcome.COMPLETE.value, Outcome.REFUSED.value})
 _MAX_TARGETS = 200
 
 Json = dict[str, Any]
+_FILES_PATH = f"{OPERATIONS}/page/"
+_FILES = Path(__file__).resolve().parent.parent / "page"
+_LOADED = (
+    *("style.css", "data.css", "operations.css", "theme.js", "mark.svg"),
+    *("playground/dom.js", "data/chart.js", "data/format.js", "data/table.js"),
+)
+_HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
 
 
 class OperationsReport:
@@ -165,3 +177,22 @@ def queues(change: MetricsChange) -> list[Json]:
             rows.setdefault(key, row)[name] = int(value)
     ordered = sorted(rows.values(), key=lambda row: (-row["waiting"], -row["in_flight"]))
     return ordered[:_MAX_TARGETS]
+
+
+def operations_pages(report: Callable[[], bytes]) -> Mapping[str, Handler]:
+    """The handlers of the page, its data, which `report` makes, and its files, by path."""
+    modules = sorted((_FILES / "operations").glob("*.js"))
+    files = [*(_FILES / name for name in _LOADED), *modules]
+
+    def data(exchange: Exchange) -> Response:
+        return Response(200, list(_HEADERS), report())
+
+    return {
+        OPERATIONS: fixed(_page()),
+        OPERATIONS_DATA: data,
+        **{_FILES_PATH + path.relative_to(_FILES).as_posix(): file(path) for path in files},
+    }
+
+
+def _page() -> Asset:
+    return read(_FILES / "operations.html")

@@ -1,13 +1,26 @@
-"""Documents that refuse requests of their vendor's own clients with `validate: strict`."""
+"""Documents that refuse requests of their vendor's own clients with `validate: strict`.
+
+The requests in `client_requests.json`, one per line, were recorded from the clients themselves.
+`path` excludes the vendor's version prefix (`/v1`).
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from functools import cache
+from importlib import resources
 
+from msgspec import Struct
+
+from engine.dialects import default
+from engine.exchange.body import Body
+from engine.exchange.exchange import Exchange
 from engine.offline.audit import AuditCase
-from engine.offline.client_requests import ClientRequest, client_requests
 from engine.plan.route import Route
+from engine.spec import request_bodies
 from engine.spec.document.path_tree import PathMatch, PathTree
+from engine.spec.operation import Operation
 from engine.values.errors import GatewayError
 
 _VERSIONS = ("", "/v1", "/v1beta")
@@ -82,3 +95,34 @@ def _route(tree: PathTree, request: ClientRequest) -> Route | None:
 
 def _is_model(error: GatewayError, route: Route) -> bool:
     return route.model is not None and error.param == route.model.param
+
+
+class ClientRequest(Struct, frozen=True):
+    """A POST that a `client` (name and version) sends for `call`, and that its vendor accepts."""
+
+    client: str
+    call: str
+    dialect: str
+    path: str
+    type: str
+    body: str
+
+    def refusal(self, operation: Operation) -> GatewayError | None:
+        """The refusal of the body by `operation`, or None."""
+        environ = {"CONTENT_TYPE": self.type}
+        exchange = Exchange("POST", self.path, "", environ, default())
+        exchange.body = Body(self.body.encode())
+        try:
+            rule = operation.bodies.parse(exchange)
+            if rule is not None:
+                request_bodies.check(rule, exchange.content.value)
+        except GatewayError as error:
+            return error
+        return None
+
+
+@cache
+def client_requests() -> tuple[ClientRequest, ...]:
+    """All recorded requests."""
+    text = (resources.files("engine.offline") / "client_requests.json").read_text(encoding="utf-8")
+    return tuple(ClientRequest(**entry) for entry in json.loads(text))

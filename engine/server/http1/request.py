@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from engine.exchange.environ_headers import SINGLE_HEADERS, environ_key
-from engine.values.http_methods import METHOD
+from engine.values.http_names import METHOD
 
 _NAME = r"!#$%&'*+\-.^_`|~0-9A-Za-z"
 _REQUEST_LINE = re.compile(

@@ -6,13 +6,13 @@ https://docs.litellm.ai/docs/proxy/config_settings
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from engine.config import providers
 from engine.offline.imported_config import Entry, ImportedConfig
-from engine.offline.imported_parameters import PLACES, number_of
+from engine.offline.imported_parameters import PLACES, fits, number_of
 from engine.offline.importers.interface import Importer
-from engine.offline.importers.litellm.defaults import read_defaults
 from engine.offline.importers.litellm.deployment import Deployment
 from engine.offline.importers.litellm.vocabulary import (
     HARMLESS,
@@ -22,9 +22,11 @@ from engine.offline.importers.litellm.vocabulary import (
 from engine.source.problem import Path
 from engine.values.caller import digest
 from engine.values.guessable import guess
-from engine.values.trees import Section
+from engine.values.trees import Json, Section
 
 _NEW_ONE = "`modelway token new NAME` makes one"
+SYNONYMS: Mapping[str, list[str]] = {"max_tokens": ["max_completion_tokens"]}
+"""Members that a request may have in place of another: then the default does not apply."""
 
 
 def _read(draft: ImportedConfig) -> None:
@@ -247,3 +249,38 @@ def window(text: str) -> str:
 
 
 IMPORTER = Importer("LiteLLM's config.yaml", _read)
+
+
+def read_defaults(
+    draft: ImportedConfig, deployments: Mapping[str, Sequence[tuple[Mapping[str, object], Path]]]
+) -> None:
+    """Add the defaults that all deployments of a model share, and note the others. `deployments`
+    are parameters and their places, by the name of the model."""
+    for name, deployed in deployments.items():
+        values: Json = {}
+        for key in PLACES:
+            reason = _problem(key, [parameters.get(key) for parameters, _ in deployed])
+            for parameters, at in deployed:
+                if key in parameters and reason:
+                    draft.skip((*at, key), reason)
+            if not reason:
+                values |= dict(_edits(key, deployed[0][0].get(key)))
+        if values:
+            body: Json = {"default": values}
+            if unless := {key: others for key, others in SYNONYMS.items() if key in values}:
+                body["unless"] = unless
+            draft.models[name].value["transform"] = {"request": {"body": body}}
+
+
+def _problem(key: str, values: Sequence[Any]) -> str:
+    """Why a default is not imported, "" if it is, or if there is none."""
+    if any(value != values[0] for value in values):
+        return "the deployments of a model have different values"
+    if values[0] is None:
+        return ""
+    return "" if fits(key, number_of(values[0])) else "not every format of chat takes this value"
+
+
+def _edits(key: str, value: object) -> Iterator[tuple[str, object]]:
+    if value is not None:
+        yield from ((place, number_of(value)) for place in PLACES[key])

@@ -8,7 +8,7 @@ import pytest
 
 from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
-from engine.offline.client_requests import ClientRequest, client_requests
+from engine.offline.rules.stricter_than_clients import ClientRequest, client_requests
 from engine.source.problem import Findings
 from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.spec.operation import Operation

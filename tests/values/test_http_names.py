@@ -1,6 +1,6 @@
 """The HTTP methods that operations may have."""
 
-from engine.values.http_methods import is_served
+from engine.values.http_names import is_served
 from tests.support.each import each
 
 
