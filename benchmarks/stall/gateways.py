@@ -129,7 +129,6 @@ def _config(name: str, text: str, url: str) -> str:
         )
     if name == "odd":
         head = head.replace("\nspecs:", "\nspecs:\n  odd: {document: odd.json}")
-        head = head.replace("\nmodels:", "\nmodels:\n  odd-cites: {to: [{upstream: openai}]}\n#", 1)
         head = head.replace("\nroutes:", f"\nroutes:\n{_ODD_ROUTE}")
         return f"{head}\n{tokens}"
     if name == "wide":

@@ -88,21 +88,6 @@ def _tiny_blocks() -> Iterator[bytes]:
     yield _named("message_stop")
 
 
-def _citations() -> Iterator[bytes]:
-    """An answer of several texts, as reasoning comes between them, and of citations behind it."""
-    yield _EVENTS % b""
-    text, thought = _event('{"content":"word "}'), _event('{"reasoning_content":"Hm. "}')
-    for _ in range(49):
-        yield (text + thought) * 100
-    span = '{"type":"url_citation","url_citation":{"url":"https://a.b","title":"t",%s}}'
-    for start in range(0, 5 * 4_900, 500):
-        spans = [
-            span % f'"start_index":{start + n},"end_index":{start + n + 1}' for n in range(100)
-        ]
-        yield _event(f'{{"annotations":[{",".join(spans)}]}}')
-    yield _LAST + _DONE
-
-
 def _items() -> Iterator[bytes]:
     yield _JSON % b"" + b"[" + _FIRST[6:-2]
     for _ in range(60):
@@ -152,7 +137,6 @@ RAW: dict[str, Callable[[], Iterator[bytes]]] = {
     "gpt-errors": lambda: _stream(b'data: {"error":null}\n\n'),
     "claude-tiny": _tiny_blocks,
     "claude-pings": _pings,
-    "odd-cites": _citations,
     "gpt-items": _items,
     "gpt-lines": _lines,
     "gpt-numbers": _whole_answer(lambda: _whole('"a"', "1,", 10_000_000)),

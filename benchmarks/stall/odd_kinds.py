@@ -160,12 +160,6 @@ ANSWERS = (
     Kind("answer: tiny events, guarded", CHAT, small("gpt-tiny", stream=True), "guarded"),
     Kind("answer: tiny events, translated", CHAT, small("claude-tiny", stream=True)),
     Kind("answer: pings first, translated", CHAT, small("claude-pings", stream=True)),
-    Kind(
-        "answer: late citations, translated",
-        "/v1/messages",
-        small("odd-cites", stream=True, max_tokens=9),
-        "odd",
-    ),
     Kind("answer: tiny items as events", CHAT, small("gpt-items", stream=True)),
     Kind("answer: many lines of an event", CHAT, small("gpt-lines", stream=True)),
     Kind("answer: words of errors", CHAT, small("gpt-errors", stream=True)),

@@ -3,7 +3,8 @@
 The texts of events that continue each other (deltas of one part of an answer) are judged as one
 text, in windows. The end of a window is held and judged again with the next one, so that what is
 split between two is found. In a window with a replaced text, that stands in the first event of the
-text, up to what is held, and the others in between are empty.
+text, up to what is held, and the others in between are empty. Hundreds of thousands of events may
+be held: the event loop has its turns between them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import orjson
 from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import OutputMembers
 from engine.guardrails.texts import answer_texts
-from engine.process.loop_turn import await_turn
+from engine.process.loop_turn import await_turn, paced
 from engine.values.events import LONG_EVENT, split_events
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import JsonPath, apply_edits, edits
@@ -94,7 +95,7 @@ class HeldEvents:
     def add(self, data: bytes) -> bytes:
         """Hold whole events. Returns those that need not be held: before the first text."""
         textless = []
-        for raw in split_events(data):
+        for raw in paced(split_events(data)):
             event = self._read(raw)
             if not (self._events or event.texts or event.is_unread):
                 textless.append(event.raw)
@@ -130,16 +131,18 @@ class HeldEvents:
     def release(self, overlap: int) -> bytes:
         """The events that have been judged, but for the last that have `overlap` characters."""
         end, characters = len(self._events), 0
-        while end > 0 and characters < overlap:
+        for event in paced(reversed(self._events)):
+            if characters >= overlap:
+                break
             end -= 1
-            characters += sum(map(len, self._events[end].texts.values()))
+            characters += sum(map(len, event.texts.values()))
         if characters < overlap:  # all of it is shorter: what is not judged again could be split
             end = 0
         events, self._events = self._events[:end], self._events[end:]
-        self._size = sum(len(event.raw) for event in self._events)
+        self._size = sum(len(event.raw) for event in paced(self._events))
         self._is_unread = any(event.is_unread for event in self._events)
         self._characters = 0
-        return b"".join(event.encoded() for event in events)
+        return b"".join([event.encoded() for event in paced(events)])
 
     def _read(self, raw: bytes) -> _Event:
         text = b"\n".join(_DATA.findall(raw))
@@ -154,7 +157,7 @@ class HeldEvents:
     def _joined(self) -> Iterable[_Text]:
         """The texts of the window, with the pieces of each."""
         texts: dict[_Channel, _Text] = {}
-        for at, event in enumerate(self._events):
+        for at, event in enumerate(paced(self._events)):
             for path in event.texts:
                 assert event.document is not None
                 channel = tuple(_channel(event.document.value, path))

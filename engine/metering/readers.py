@@ -15,6 +15,7 @@ from engine.exchange.interfaces import UsageReader
 from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.metering.json_reader import PARSED_BODY, JsonReader
 from engine.metering.sse_reader import EventReader
+from engine.process.loop_turn import paced
 from engine.values.content_coding import DecodeError, Decoder, coding_of, decoder
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import json_or_none
@@ -87,7 +88,8 @@ class SizeReader:
 
 
 class DecodingReader:
-    """Decodes an answer for another reader, up to the decoder's bound and the first error."""
+    """Decodes an answer for another reader, up to the decoder's bound and the first error. A few
+    bytes may decode to megabytes: the event loop has its turns between their pieces."""
 
     def __init__(self, decoding: Decoder, inner: Reader, clean: Clean | None = None) -> None:
         self.size = 0
@@ -101,7 +103,7 @@ class DecodingReader:
         if self._decoding is None:
             return
         try:
-            for piece in self._decoding.feed(data):
+            for piece in paced(self._decoding.feed(data)):
                 if self._clean is None:
                     self._feed(piece)
                 elif events := self._clean(piece):

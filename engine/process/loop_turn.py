@@ -38,13 +38,15 @@ def paced(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def pacer() -> Callable[[], None]:
-    """A function that lets the loop have a turn, if the last was milliseconds ago."""
+    """A function that lets the loop have a turn, if the last was milliseconds ago. Where the loop
+    itself calls it, as of a stream that is passed on, it does nothing."""
     last = time.monotonic()
 
     def pace() -> None:
         nonlocal last
         if time.monotonic() - last > _SECONDS:
-            await_turn()
+            if gevent.getcurrent() is not gevent.get_hub():
+                await_turn()
             last = time.monotonic()
 
     return pace

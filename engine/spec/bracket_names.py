@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from engine.process.loop_turn import paced
 from engine.values.errors import Malformed
 
 Tree = list[Any] | dict[str, "Tree"]
@@ -31,10 +32,11 @@ def split_name(name: str) -> tuple[str, str]:
 def tree_of(fields: Iterable[tuple[str, object]], where: str) -> dict[str, Tree]:
     """The tree of the fields of one root, given as `("[a][b]", leaf)` in their order.
 
-    Repeated names keep all their leaves. Raises Malformed; its message begins with `where`.
+    Repeated names keep all their leaves; the event loop has turns between thousands of names.
+    Raises Malformed; its message begins with `where`.
     """
     tree: dict[str, Tree] = {}
-    for brackets, leaf in fields:
+    for brackets, leaf in paced(fields):
         _add(tree, _keys(brackets, where), leaf, where)
     return tree
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from engine.process.loop_turn import paced
 from engine.spec.bracket_names import Tree
 from engine.spec.document.schema_types import (
     Kind,
@@ -121,7 +122,7 @@ class _Shape:
                 return self._by_index(tree)
             return {name: self.fields.get(name, self.extra).read(sub) for name, sub in tree.items()}
         if self.kind == "array":
-            return [] if tree == [""] else [self._value(leaf, self.item) for leaf in tree]
+            return [] if tree == [""] else [self._value(leaf, self.item) for leaf in paced(tree)]
         values = [self._value(leaf, self) for leaf in tree]
         return values[0] if len(values) == 1 else values
 
@@ -134,4 +135,4 @@ class _Shape:
             raise Malformed(f"the index [{indexes[-1]}] is not below {MAX_INDEX}")
         items: list[Tree] = [tree[str(index)] for index in indexes]
         items += [item if isinstance(item, dict) else [item] for item in tree.get("", [])]
-        return [self.item.read(item) for item in items]
+        return [self.item.read(item) for item in paced(items)]

@@ -140,7 +140,7 @@ def deep_reader(
             return shape([*bare]) if bare else MISSING
         if bare:
             raise Malformed(f"{text.where}: given both as a value and with brackets")
-        tree = tree_of([(name, text.clean(value)) for name, value in nested], text.where)
+        tree = tree_of(((name, text.clean(value)) for name, value in nested), text.where)
         try:
             return shape(tree)
         except Malformed as error:

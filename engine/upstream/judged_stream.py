@@ -49,7 +49,7 @@ class JudgedStream(Filter):
         if (failure := self._failure_so_far()) is not None:
             return self._fail(failure, data, passed)
         self._held += self._write(data, passed)
-        if len(self._held) > HELD_BYTES:
+        if max(len(self._held), len(self._judge.first)) > HELD_BYTES:
             self._has_content = True
         return self._release() if self._has_content else b""
 

@@ -7,6 +7,7 @@ import pytest
 from engine import dialects
 from engine.guardrails.held_events import MAX_HELD, HeldEvents
 from tests.support.growth import MAX_GROWTH, Work, growth
+from tests.support.loop_turns import loop_turns
 
 OPENAI = dialects.get("openai").meter.output
 CLAUDE = dialects.get("anthropic").meter.output
@@ -67,6 +68,13 @@ def test_an_event_costs_the_same_however_many_are_held(first: bytes) -> None:
         return hold
 
     assert growth(prepare) < MAX_GROWTH
+
+
+def test_the_loop_turns_while_thousands_of_events_are_held():
+    events = HeldEvents(OPENAI)
+    data = delta("a") + b"data: 1\n\n" * 20_000
+    assert loop_turns(lambda: events.add(data)) > 0
+    assert loop_turns(lambda: events.release(0)) > 0
 
 
 def test_the_texts_of_an_event_are_replaced_at_the_cost_of_each():

@@ -7,7 +7,7 @@ import time
 import gevent
 import gevent.socket
 
-from engine.process.loop_turn import await_turn, paced
+from engine.process.loop_turn import await_turn, paced, pacer
 
 
 def order_of(pause):
@@ -68,3 +68,12 @@ def test_quick_items_take_no_turn():
     assert [*paced("abc")] == ["a", "b", "c"]
     assert not greenlet.dead
     greenlet.join()
+
+
+def test_what_the_loop_itself_calls_goes_on():
+    numbers = []
+    pace = pacer()
+    time.sleep(0.006)
+    gevent.get_hub().loop.run_callback(lambda: (pace(), numbers.extend(paced(range(3)))))
+    gevent.sleep(0)
+    assert numbers == [0, 1, 2]

@@ -9,6 +9,7 @@ import pytest
 from engine.spec.bracket_names import MAX_DEPTH, split_name, tree_of
 from engine.values.errors import Malformed
 from tests.support.each import each
+from tests.support.loop_turns import loop_turns
 
 
 def test_a_name_is_its_root_and_its_brackets() -> None:
@@ -50,3 +51,8 @@ def test_a_name_that_readers_understand_differently_is_refused(
     with pytest.raises(Malformed) as excinfo:
         tree_of(fields, "f")
     assert str(excinfo.value) == f"f: {message}"
+
+
+def test_the_loop_turns_between_thousands_of_names() -> None:
+    fields = [("[][a]", "1")] * 20_000
+    assert loop_turns(lambda: tree_of(fields, "f")) > 0

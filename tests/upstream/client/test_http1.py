@@ -13,7 +13,7 @@ from engine.upstream.client.failures import (
     Truncated,
     UpstreamFailure,
 )
-from engine.upstream.client.http1 import ResponseParser, request_head
+from engine.upstream.client.http1 import MAX_HEADERS, ResponseParser, request_head
 from tests.support.each import each
 
 H = b"HTTP/1.1 200 OK\r\n"
@@ -287,6 +287,16 @@ def test_endless_heads_and_trailers_are_refused(name: str) -> None:
 def test_too_many_headers_at_once() -> None:
     with pytest.raises(HeadersTooLarge):
         parse(ENDLESS["headers"] + b"body")
+
+
+@pytest.mark.parametrize("more", [b"", b"a:\r\n"])
+def test_a_head_may_have_so_many_headers_and_no_more(more: bytes) -> None:
+    data = H + b"a:\r\n" * MAX_HEADERS + more + b"\r\n"
+    if more:
+        with pytest.raises(HeadersTooLarge, match=f"more than {MAX_HEADERS} headers"):
+            parse(data)
+    else:
+        assert len(parse(data).headers) == MAX_HEADERS
 
 
 def test_many_small_chunks_are_accepted() -> None:

@@ -1,0 +1,25 @@
+"""How often the event loop turns while a greenlet computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import gevent
+
+
+def loop_turns(work: Callable[[], object]) -> int:
+    """The turns of the loop until a work is done, in a greenlet."""
+    turns = 0
+
+    def count() -> None:
+        nonlocal turns
+        turns += 1
+
+    watcher = gevent.get_hub().loop.check(ref=False)
+    watcher.start(count)
+    try:
+        greenlet = gevent.spawn(work)
+        greenlet.get()
+    finally:
+        watcher.close()
+    return turns
