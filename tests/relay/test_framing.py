@@ -13,6 +13,7 @@ from engine.dialects.interface.streams import Framing
 from engine.relay.filter import Unreadable
 from engine.relay.framing import ArrayEvents, framing_of
 from tests.support.each import each
+from tests.support.growth import MAX_GROWTH, Work, growth
 
 EVENTS, WHOLE, ARRAY, UNKNOWN = Framing.EVENTS, Framing.WHOLE, Framing.ARRAY, Framing.UNKNOWN
 
@@ -112,3 +113,19 @@ def test_a_long_text_in_many_parts_is_whole() -> None:
     for _ in range(500):
         assert source.feed(part) == b""
     assert items_of(source, b'"}]', 9)[0]["a"].count("\n") == 500
+
+
+@each(
+    ("before", "again", "after"),
+    [(b"[{}", b",{}", b"]"), (b'[{"a":"', b"x", b'"}]'), (b'[{"a":[', b"[]", b"]}]")],
+)
+@each("at_once", [True, False])
+def test_items_cost_what_their_pieces_cost(
+    at_once: bool, before: bytes, again: bytes, after: bytes
+) -> None:
+    def prepare(size: int) -> Work:
+        pieces = [before + again * size + after] if at_once else [before, *[again] * size, after]
+        events = ArrayEvents()
+        return lambda: list(map(events.feed, pieces))
+
+    assert growth(prepare) < MAX_GROWTH

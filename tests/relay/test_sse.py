@@ -13,6 +13,7 @@ from engine.relay.sse import Cleaner
 from engine.values.errors import EventTooLarge
 from engine.values.events import LONG_EVENT
 from tests.support.each import each
+from tests.support.growth import MAX_GROWTH, growth
 
 KINDS = [dialects.get(name) for name in ("openai", "anthropic", "gemini")]
 
@@ -312,3 +313,30 @@ def test_no_pattern_of_the_quick_way_backtracks():
 def test_an_event_of_too_many_lines_is_refused():
     with pytest.raises(EventTooLarge):
         through("openai", b"data: x\n" * 20_000 + b"\n")
+
+
+@each(
+    ("before", "again", "after"),
+    [
+        ([], b"data: {}\n\n", []),
+        ([], b"data: 1\r", []),
+        ([], b"foo: 1\n\n", []),
+        ([b'data: {"a":"'], b"x", [b'"}\n\n']),
+        ([b"data: {\n"], b"data: 1,\n", [b"data: }\n\n"]),
+        ([], b"data: {}\n", [b"\n"]),
+    ],
+)
+def test_events_cost_what_their_pieces_cost(before, again, after):
+    def prepare(size):
+        pieces, one = [*before, *[again] * size, *after], cleaner("openai")
+        return lambda: [*map(one.feed, pieces), one.finish()]
+
+    assert growth(prepare) < MAX_GROWTH
+
+
+def test_lines_that_come_at_once_cost_what_each_costs():
+    def prepare(size):
+        event = b"data: {\n" + b"data: 1,\n" * size + b"data: }\n\n"
+        return lambda: cleaner("openai").feed(event)
+
+    assert growth(prepare) < MAX_GROWTH

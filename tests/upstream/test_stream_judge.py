@@ -15,9 +15,12 @@ from engine.exchange.record import Outcome
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.first_content import ErrorFirst, read_first_content
 from engine.upstream.relay_response import relay
+from engine.upstream.stream_judge import StreamJudge
 from engine.values.errors import AbortConnection
+from engine.values.redaction import Redaction
 from tests.support.documents import exchange
 from tests.support.each import each
+from tests.support.growth import MAX_GROWTH, Work, growth
 from tests.support.upstreams import (
     EVENTS,
     JSON,
@@ -271,3 +274,12 @@ def test_events_that_keep_a_stream_alive_are_not_its_end(
 ) -> None:
     relayed = Relayed(name, *beginning, *[LATE[name]] * count)
     assert (relayed.outcome, relayed.cut, relayed.opened) == (Outcome.UPSTREAM_CUT, True, True)
+
+
+def test_events_with_the_word_error_cost_what_each_costs() -> None:
+    def prepare(size: int) -> Work:
+        judge = StreamJudge(dialects.get("openai"), Redaction(["sk-secret"]))
+        events = b'data: {"error":null}\n\n' * size
+        return lambda: (judge.check(events), judge.end())
+
+    assert growth(prepare) < MAX_GROWTH
