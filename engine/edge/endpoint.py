@@ -26,6 +26,7 @@ from engine.values.errors import (
     AbortReason,
     GatewayError,
     Malformed,
+    without_frames,
 )
 
 Responder = Callable[..., None]
@@ -130,7 +131,7 @@ def answer_errors(exchange: Exchange, following: Handler) -> Response:
             record.outcome = Outcome.of_status(response.status)
         return response
     except GatewayError as error:
-        return refusal(error, exchange)
+        return refusal(without_frames(error), exchange)
     except Malformed as error:
         return refusal(GatewayError(400, "invalid_value", str(error)), exchange)
     except AbortConnection as error:

@@ -20,7 +20,7 @@ from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import AnyStreamTranslator
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.upstream.client.failures import InvalidAnswer
-from engine.values.errors import EventTooLarge, GatewayError
+from engine.values.errors import EventTooLarge, GatewayError, without_frames
 from engine.values.event_json import event_type, json_or_none
 from engine.values.events import split_events
 from engine.values.redaction import Redaction
@@ -171,7 +171,7 @@ class TranslatedEvents(Filter):
 
     def _break_off(self, error: Exception, output: list[bytes]) -> bytes:
         """Set the failure. Returns the output of the events before the error."""
-        error.__traceback__ = error.__cause__ = error.__context__ = None  # refer to this stream
+        without_frames(error)  # which refer to this stream
         if not isinstance(error, BrokenAnswer | UpstreamError):
             error = BrokenAnswer(f"the upstream's answer cannot be read: {error}")
         self.failure = self._errors.failure(error)

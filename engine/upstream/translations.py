@@ -19,7 +19,7 @@ from engine.translations.neutral.language import Language, RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.upstream.request import request_headers
 from engine.upstream.target import Target
-from engine.values.errors import GatewayError
+from engine.values.errors import GatewayError, without_frames
 from engine.values.event_json import json_or_none
 from engine.values.json_edit import Edit, apply_edits, edits
 from engine.values.media_types import essence
@@ -183,7 +183,7 @@ class TranslatedRequests:
                 assert translated is not None
                 self._translated[key] = translated
             except GatewayError as error:
-                self._errors[key] = error
+                self._errors[key] = without_frames(error)
             finally:
                 PREEMPTION.end()
         return key in self._translated

@@ -9,6 +9,9 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import TypeVar
+
+_E = TypeVar("_E", bound=BaseException)
 
 MAX_RETRY_WAIT = 60.0
 """The longest wait, in seconds, after which a client may retry by itself: some SDKs sleep for any
@@ -47,6 +50,13 @@ class GatewayError(Exception):
             retry = False
         if retry is not None:
             self.headers.append(("x-should-retry", "true" if retry else "false"))
+
+
+def without_frames(error: _E) -> _E:
+    """Remove the traceback and the causes of an error that was handled, and return it. Their frames
+    refer to the request, and that may refer to the error: a reference cycle."""
+    error.__traceback__ = error.__cause__ = error.__context__ = None
+    return error
 
 
 class Malformed(ValueError):

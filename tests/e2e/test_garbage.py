@@ -28,6 +28,14 @@ ENDS = {
     "at no address": "failed",
     "without a token": "refused",
     "asked in no HTTP": "refused",
+    "asked for no model": "refused",
+    "asked against the document": "refused",
+    "translated": "complete",
+    "translated as a stream": "complete",
+    "translated and cut": "upstream_cut",
+    "translated from no answer": "failed",
+    "not to be translated": "refused",
+    "not to be read": "refused",
 }
 
 

@@ -37,6 +37,7 @@ import json  # noqa: E402
 import logging  # noqa: E402
 import os  # noqa: E402
 import tempfile  # noqa: E402
+from collections.abc import Mapping  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import NamedTuple  # noqa: E402
 
@@ -65,7 +66,12 @@ _MORE = """\
     url: http://nowhere.test:{port}/v1
     dialect: openai
     breaker: {{failures: 1000000, cooldown: 30s}}
+  anthropic:
+    url: http://127.0.0.1:{port}/v1
+    dialect: anthropic
+    breaker: {{failures: 1000000, cooldown: 30s}}
 models:
+  claude: {{to: [{{upstream: anthropic}}]}}
   first-byte: {{to: [{{upstream: first-byte}}]}}
   idle: {{to: [{{upstream: idle}}]}}
   second: {{to: [{{upstream: second}}]}}
@@ -83,19 +89,51 @@ _STREAM = (
 _HI_EVENT = b'data: {"choices":[{"text":"hi"}]}\n\n'
 _EVENT = b"%x\r\n%b\r\n" % (len(_HI_EVENT), _HI_EVENT)
 _JSON = b'{"choices":[{"text":"hi"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
-_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(
-    _JSON
+_MESSAGE = (
+    b'{"id":"m","type":"message","role":"assistant","model":"c","stop_sequence":null,'
+    b'"content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn",'
+    b'"usage":{"input_tokens":1,"output_tokens":1}}'
+)
+
+
+def _head(body: bytes) -> bytes:
+    length = b"Content-Length: %d" % len(body)
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n%b\r\n\r\n" % length
+
+
+def _chunks(*documents: str) -> list[Step]:
+    """Events of a stream, named by their types."""
+    events = []
+    for document in documents:
+        name = json.loads(document)["type"]
+        events.append(f"event: {name}\ndata: {document}\n\n".encode())
+    return [b"%x\r\n%b\r\n" % (len(event), event) for event in events]
+
+
+_HEAD = _head(_JSON)
+_MESSAGE_START = _chunks(
+    '{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"c",'
+    '"content":[],"stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}',
+    '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+    '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}',
+)
+_MESSAGE_END = _chunks(
+    '{"type":"content_block_stop","index":0}',
+    '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}',
+    '{"type":"message_stop"}',
 )
 
 
 class Way(NamedTuple):
-    """A way to end: the steps of the upstream, the model, and what the caller does."""
+    """A way to end: the steps of the upstream, the model, and what the caller does. `members` of
+    the body replace those of an ordinary one."""
 
     steps: list[Step]
     model: str = "gpt-4o"
     leaves: bool = False
     token: str = TOKEN
     request: bytes = b""
+    members: Mapping[str, Any] = {}  # noqa: RUF012
 
 
 WAYS = {
@@ -116,6 +154,16 @@ WAYS = {
     "at no address": Way([], model="nowhere"),
     "without a token": Way([], token="mw-wrong"),
     "asked in no HTTP": Way([], request=b"nonsense\r\n\r\n"),
+    "asked for no model": Way([], model="nothing"),
+    "asked against the document": Way([], members={"messages": 1}),
+    "translated": Way([_head(_MESSAGE) + _MESSAGE], model="claude"),
+    "translated as a stream": Way(
+        [_STREAM, *_MESSAGE_START, *_MESSAGE_END, b"0\r\n\r\n"], model="claude"
+    ),
+    "translated and cut": Way([_STREAM, *_MESSAGE_START, CLOSE], model="claude"),
+    "translated from no answer": Way([_head(b"[]") + b"[]"], model="claude"),
+    "not to be translated": Way([], model="claude", members={"unknown": 1}),
+    "not to be read": Way([], model="claude", members={"messages": [{"role": "x"}]}),
 }
 _TIMES = 3
 
@@ -161,7 +209,8 @@ class _Stage:
         way, caller, before = self.way, self.house.connect(), len(self.outcomes)
         message = {"role": "user", "content": "hi"}
         stream = _STREAM in way.steps
-        body = orjson.dumps({"model": way.model, "stream": stream, "messages": [message]})
+        members = {"model": way.model, "stream": stream, "messages": [message], **way.members}
+        body = orjson.dumps(members)
         caller.sendall(
             way.request
             or b"POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\n"

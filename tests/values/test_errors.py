@@ -4,7 +4,13 @@ import errno
 
 import pytest
 
-from engine.values.errors import AbortConnection, AbortReason, GatewayError, shutting_down
+from engine.values.errors import (
+    AbortConnection,
+    AbortReason,
+    GatewayError,
+    shutting_down,
+    without_frames,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +49,14 @@ def test_a_shutdown_tells_the_caller_to_send_the_request_again():
     error = shutting_down()
     assert (error.status, error.code) == (503, "shutting_down")
     assert ("retry-after", "1") in error.headers
+
+
+def test_an_error_that_was_handled_holds_no_frames():
+    try:
+        try:
+            raise ValueError
+        except ValueError as cause:
+            raise GatewayError(400, "invalid_value", "no") from cause
+    except GatewayError as raised:
+        error = without_frames(raised)
+    assert (error.__traceback__, error.__cause__, error.__context__) == (None, None, None)

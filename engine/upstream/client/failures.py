@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
+from engine.values.errors import without_frames
+
 
 class UpstreamFailure(Exception):
     """A request without a complete response.
@@ -32,10 +34,8 @@ class UpstreamFailure(Exception):
         return self
 
     def without_traceback(self) -> Self:
-        """Remove the traceback and return the failure. Its frames refer to the request, and that to
-        the failure: a reference cycle."""
-        self.__traceback__ = self.__context__ = self.__cause__ = None
-        return self
+        """Remove the traceback and return the failure (`without_frames`)."""
+        return without_frames(self)
 
 
 class ConnectFailed(UpstreamFailure):
