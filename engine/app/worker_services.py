@@ -176,11 +176,11 @@ def _exporters(config: Config, telemetry: WorkerTelemetry) -> Observer | None:
     traces."""
     begin: Observer | None = None
     if config.telemetry.traces is not None:
-        from engine.app.tracing import tracing
+        from engine.app.exporters import tracing
 
         begin = tracing(config, config.telemetry.traces, telemetry)
     if config.telemetry.otlp_metrics is not None and telemetry.folder is not None:
-        from engine.app.metrics_export import export_metrics
+        from engine.app.exporters import export_metrics
 
         export_metrics(config.telemetry.otlp_metrics, telemetry.folder, telemetry)
     return begin

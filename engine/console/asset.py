@@ -1,4 +1,4 @@
-"""A file of the console: read once, compressed once, served with an entity tag."""
+"""Files of the console, read once, compressed once, with an entity tag; and the data of pages."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ GUARDS = [
     ("cross-origin-resource-policy", "same-origin"),
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
 ]
+_DATA_HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,11 @@ def respond(asset: Asset, exchange: Exchange) -> Response:
     if gzipped:
         headers.append(("content-encoding", "gzip"))
     return Response(200, headers, asset.compressed if gzipped else asset.content)
+
+
+def json_response(content: bytes) -> Response:
+    """The data that a page asks for, as JSON."""
+    return Response(200, [*_DATA_HEADERS], content)
 
 
 def fixed(asset: Asset) -> Handler:

@@ -27,12 +27,10 @@ from engine.config.console import (
 from engine.console import sign_in
 from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
-from engine.console.model_status import model_status
 from engine.console.navigation import is_served, with_navigation
+from engine.console.page_data import access, model_status, servers
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
-from engine.console.tools_api import servers
-from engine.console.usage_api import access
 from engine.exchange.exchange import Handler
 from engine.exchange.services import Services
 from engine.plan.route import Plan

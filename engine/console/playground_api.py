@@ -10,19 +10,17 @@ import orjson
 from cachetools import LRUCache, cached
 
 from engine.config.server import Server
-from engine.console.asset import GUARDS
+from engine.console.asset import json_response
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import programs
+from engine.console.page_data import for_bearers
 from engine.edge.gateway_origin import base_of
-from engine.exchange.exchange import Exchange, Handler, Response, compose
+from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.services import Services
 from engine.plan.route import Plan
-from engine.spec.security import BEARER
-from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller
 from engine.values.trees import Json
 
-_HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
 _PRIVATE = ("entry", "operations", "tasks")
 """What the playground does not need of a model."""
 _MAX_CACHE_BYTES = 16_000_000
@@ -31,10 +29,7 @@ _MAX_CACHE_BYTES = 16_000_000
 def listing(plan: Plan, services: Services) -> Handler:
     """A handler that lists the models and formats that the token may use; 401 for an invalid
     token."""
-    stages = [
-        authenticate(*([BEARER], False, services), any_operation=True, sign_in=services.sign_in)
-    ]
-    return compose(stages, last=_list(plan, plan.config.server))
+    return for_bearers(_list(plan, plan.config.server), services)
 
 
 def _list(plan: Plan, server: Server) -> Handler:
@@ -65,7 +60,7 @@ def _list(plan: Plan, server: Server) -> Handler:
             "formats": [_format(routed, base) for routed in callable_formats],
             "models": orjson.Fragment(usable(caller)),
         }
-        return Response(200, _HEADERS, orjson.dumps(document))
+        return json_response(orjson.dumps(document))
 
     return handle
 

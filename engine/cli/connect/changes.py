@@ -21,8 +21,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from engine.cli.connect.folders import folder_of
 from engine.cli.connect.merge import CannotMerge, has_settings, revert
+from engine.cli.connect.shells import folder_of
 
 _NEW = 0o600
 _WRITABLE = 0o222

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from engine.cli.connect.folders import folder_of
 from engine.config.agents import export_lines
 
 
@@ -40,3 +39,10 @@ SHELLS = {
         Shell("fish", "set -gx {name} {value}\n", _fish),
     )
 }
+
+
+def folder_of(environ: Mapping[str, str], variable: str, default: Path) -> Path:
+    """The folder that a variable names. A relative one is none: the XDG Base Directory
+    Specification says so, and another working folder would make it another."""
+    folder = Path(environ.get(variable, ""))
+    return folder if folder.is_absolute() else default

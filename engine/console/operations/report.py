@@ -15,7 +15,7 @@ from msgspec import to_builtins
 from engine.config.telemetry import OPERATIONS, OPERATIONS_DATA
 from engine.console.activity.figures import BREAKER_STATES, figures_of
 from engine.console.activity.metrics_change import MetricsChange, Snapshot, parse_samples
-from engine.console.asset import GUARDS, Asset, file, fixed, read
+from engine.console.asset import Asset, file, fixed, json_response, read
 from engine.console.operations.callers import CallerReport
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Outcome
@@ -46,7 +46,6 @@ _LOADED = (
     *("style.css", "data.css", "operations.css", "theme.js", "mark.svg"),
     *("playground/dom.js", "data/chart.js", "data/format.js", "data/table.js"),
 )
-_HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
 
 
 class OperationsReport:
@@ -185,7 +184,7 @@ def operations_pages(report: Callable[[], bytes]) -> Mapping[str, Handler]:
     files = [*(_FILES / name for name in _LOADED), *modules]
 
     def data(exchange: Exchange) -> Response:
-        return Response(200, list(_HEADERS), report())
+        return json_response(report())
 
     return {
         OPERATIONS: fixed(_page()),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.connect.shells import SHELLS
+from engine.cli.connect.shells import SHELLS, folder_of
 
 VARIABLES = {"A_BASE": "http://127.0.0.1:8080/v1", "A_KEY": "$MODELWAY_TOKEN", "A_NAME": "it's"}
 
@@ -35,3 +35,11 @@ def test_each_has_a_profile() -> None:
     }
     assert SHELLS["zsh"].profile(home, {"ZDOTDIR": "/z"}) == Path("/z/.zshrc")
     assert SHELLS["fish"].profile(home, {"XDG_CONFIG_HOME": "/c"}) == Path("/c/fish/config.fish")
+
+
+@pytest.mark.parametrize(
+    ("environ", "folder"),
+    [({}, "/h/d"), ({"F": ""}, "/h/d"), ({"F": "d"}, "/h/d"), ({"F": "/x"}, "/x")],
+)
+def test_a_relative_folder_is_none(environ: dict[str, str], folder: str) -> None:
+    assert folder_of(environ, "F", Path("/h/d")) == Path(folder)

@@ -1,11 +1,14 @@
-"""The observers and collectors of traces, as the config switches them on."""
+"""The observers and collectors of traces, and the export of metrics, as the config asks."""
+
+from __future__ import annotations
 
 import pytest
 
 pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
 
+from engine.app.exporters import export_metrics, tracing
 from engine.app.telemetry import WorkerTelemetry
-from engine.app.tracing import tracing
+from engine.config.telemetry import MetricsExport
 from tests.support.collector import collector
 from tests.support.exchanges import new_exchange
 from tests.support.rehearsing import CONFIG, planned
@@ -58,3 +61,15 @@ def test_the_metrics_page_reads_the_counts_of_the_exporter(tmp_path, receiver):
     (read,) = export(tmp_path, receiver).collectors
     counts = {metric.name: value for metric, _, value in read()}
     assert counts["modelway_trace_spans_sent_total"] == 1
+
+
+def test_a_worker_exports_the_last_time_when_it_closes(tmp_path):
+    """The connection is closed behind the exporter, which uses it until then."""
+    telemetry = WorkerTelemetry(page=lambda: b"", background=False)
+    export_metrics(MetricsExport("http://127.0.0.1:9/v1/metrics"), tmp_path, telemetry)
+    assert [close.__qualname__ for close in telemetry.closing] == [
+        "PostClient.close",
+        "MetricsExporter.close",
+    ]
+    (collector,) = telemetry.collectors
+    assert [sample[1:] for sample in collector()] == [(("sent",), 0), (("failed",), 0)]
