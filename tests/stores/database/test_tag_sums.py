@@ -4,7 +4,7 @@ migrations and inserts."""
 from alembic import command
 from alembic.config import Config
 from msgspec.structs import replace
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 
 from engine.stores.database import migrate, tag_sums
 from engine.stores.database.schema import ledger_tags
@@ -80,19 +80,17 @@ def test_the_retention_deletes_days(records):
     assert [total.key for total in totals(records)] == ["b"]
 
 
-def old_rows(database, *rows, table=""):
-    """Insert rows before the step that makes the sums, where there may be an older `table`."""
+def old_rows(database, *rows):
+    """Insert rows before the step that makes the sums."""
     config = Config()
     config.set_main_option("script_location", str(migrate.FOLDER))
 
     def downgrade(connection):
         config.attributes["connection"] = connection
-        command.downgrade(config, "r0013")
+        command.downgrade(config, "r0012")
 
     database.write(downgrade)
     UsageTable(database).insert(rows)
-    if table:
-        database.write(lambda connection: connection.execute(text(table)))
     migrate.upgrade(database)
 
 
@@ -113,11 +111,6 @@ def test_rows_from_before_the_sums_are_added_once(records):
         expected["late"] = parts
     assert parts > 2
     assert records.read(lambda connection: connection.scalar(select(STARTS))) > 2
-
-
-def test_the_table_of_an_unreleased_program_is_replaced(records):
-    old_rows(records, row(1, "a"), table="CREATE TABLE ledger_tags (start bigint)")
-    assert [total.key for total in totals(records)] == ["a"]
 
 
 def test_days_that_the_retention_has_deleted_are_not_in_the_sums_of_old_rows(records):

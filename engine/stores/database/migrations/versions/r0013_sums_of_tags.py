@@ -1,8 +1,12 @@
-"""The sums of tags of each token and of each team, by day and by eight days.
+"""What callers read of themselves: indexes for one token or one team, and the sums of their tags.
 
 Expands: programs of older steps insert rows as before, and triggers add the tagged ones to
-`ledger_tags`. A program of an older step deletes no old sums of tags; the next newer one does. The
-sums of existing rows are computed later: those from before `tags_from` are not in the table yet.
+`ledger_tags`, by day and by eight days. A program of an older step deletes no old sums of tags; the
+next newer one does. The sums of existing rows are computed later: those from before `tags_from` are
+not in the table yet.
+
+A day of one token, or of one team, is a few rows of `ledger_totals`, and the last requests of a
+token are the end of an index: neither takes longer because others have sent more.
 """
 
 from __future__ import annotations
@@ -10,8 +14,11 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "r0014"
-down_revision: str | None = "r0013"
+revision = "r0013"
+down_revision: str | None = "r0012"
+
+_TOTALS_INDEX = ("ix_ledger_totals_team_period_start", "ledger_totals", "team, period, start")
+_LEDGER_INDEX = "ix_ledger_token_time"
 
 _NAMES = ("token", "team", "tags", "currency")
 _SUMS = {
@@ -40,9 +47,11 @@ _INDEXES = ("token", "team")
 def upgrade() -> None:
     is_postgresql = op.get_bind().dialect.name == "postgresql"
     if is_postgresql:
+        _index_months()
         # Between `tags_from` and the trigger no row may be inserted.
         op.execute("LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE")
-    _drop()  # what a program of before the first release with tags has made
+    else:
+        op.execute("CREATE INDEX {} ON {} ({})".format(*_TOTALS_INDEX))
     _create_table()
     if is_postgresql:
         op.execute("ALTER TABLE ledger_tags SET (fillfactor = 70)")
@@ -60,17 +69,46 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    _drop()
-
-
-def _drop() -> None:
     if op.get_bind().dialect.name == "postgresql":
-        op.execute("DROP TRIGGER IF EXISTS ledger_tag_sums ON ledger")
-        op.execute("DROP FUNCTION IF EXISTS ledger_add_tags()")
+        op.execute("DROP TRIGGER ledger_tag_sums ON ledger")
+        op.execute("DROP FUNCTION ledger_add_tags()")
+        op.execute(f"DROP INDEX {_LEDGER_INDEX}")
+        # The index of the first partition was there before.
+        op.execute("CREATE INDEX ix_usage_token_time ON usage (token, time)")
     else:
-        op.execute("DROP TRIGGER IF EXISTS usage_tag_sums")
-    op.execute("DROP TABLE IF EXISTS ledger_tags")
+        op.execute("DROP TRIGGER usage_tag_sums")
+    op.drop_table("ledger_tags")
     op.execute("DELETE FROM ledger_state WHERE name = 'tags_from'")
+    op.drop_index(_TOTALS_INDEX[0], "ledger_totals")
+
+
+def _index_months() -> None:
+    """Make the indexes while rows are inserted. Each statement is a transaction, and can be
+    repeated after a failure."""
+    with op.get_context().autocommit_block():
+        bind = op.get_bind()
+        _index(*_TOTALS_INDEX)
+        op.execute(f"CREATE INDEX IF NOT EXISTS {_LEDGER_INDEX} ON ONLY ledger (token, time)")
+        partitions = bind.execute(
+            sa.text(
+                "SELECT inhrelid::regclass::text FROM pg_inherits "
+                "WHERE inhparent = 'ledger'::regclass"
+            )
+        ).scalars()
+        for partition in [*partitions]:
+            name = f"ix_{partition.rpartition('.')[2]}_token_time"
+            _index(name, partition, "token, time")
+            op.execute(f"ALTER INDEX {_LEDGER_INDEX} ATTACH PARTITION {name}")
+
+
+def _index(name: str, table: str, columns: str) -> None:
+    """Make an index; one that was interrupted is made anew."""
+    valid = f"SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('{name}')"
+    is_valid = op.get_bind().execute(sa.text(valid)).scalar()
+    if is_valid is False:
+        op.execute(f"DROP INDEX CONCURRENTLY {name}")
+    if not is_valid:
+        op.execute(f"CREATE INDEX CONCURRENTLY {name} ON {table} ({columns})")
 
 
 def _create_table() -> None:
