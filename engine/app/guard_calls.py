@@ -54,8 +54,8 @@ class HttpGuardCalls:
         try:
             if credential is not None:
                 credential.apply(request, timeout)
-            left = timeout - (time.monotonic() - start)
-            return _answer(client, request, left)
+            seconds = timeout - (time.monotonic() - start)
+            return _answer(client, request, seconds)
         except CredentialUnavailable as missing:
             raise GuardFailed(missing.words) from missing
         except UpstreamFailure as failure:

@@ -75,8 +75,8 @@ def call(
     """
     check_headers(operation.id, values.headers)
     try:
-        written = operation.writer.write(values)
-        request = Request(written.method, written.target, written.headers, written.body, address)
+        parts = operation.writer.write(values)
+        request = Request(parts.method, parts.target, parts.headers, parts.body, address)
         environ_of(request)
     except ValueError as error:
         raise CannotCall(str(error)) from error

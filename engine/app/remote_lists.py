@@ -105,7 +105,7 @@ class RemoteLists:
         self._last_report = report
         if listing.held_tools:
             names = format_names(
-                [f"{held.name!r} ({held.reason})" for held in listing.held_tools], _MAX_NAMED
+                [f"{tool.name!r} ({tool.reason})" for tool in listing.held_tools], _MAX_NAMED
             )
             hint = "`modelway tools` shows them; review, then `modelway tools pin`"
             name = self.server.upstream.name

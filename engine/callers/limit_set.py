@@ -160,12 +160,12 @@ class LimitSet:
 def _price(exchange: Exchange, prices: Prices) -> Price | None:
     """The price at the first target, for the caller's team."""
     model, caller = exchange.model, exchange.caller
-    own = prices if caller is None else prices.of(caller.team)
+    team_prices = prices if caller is None else prices.of(caller.team)
     if not model.targets:
-        return own.find(model.name)
+        return team_prices.find(model.name)
     target = model.targets[0]
     entry, upstream_model = target.exact_entry or model.name, target.model or model.name
-    return own.find(entry, target.upstream.name, upstream_model)
+    return team_prices.find(entry, target.upstream.name, upstream_model)
 
 
 class RateLimitHeaders:

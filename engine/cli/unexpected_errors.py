@@ -47,9 +47,9 @@ def report(error: Exception, arguments: Sequence[str]) -> None:
     excerpts = texts(problem)
     name = _format(arguments)
     if name in _OF_CHECK or arguments[:1] == ["check"]:
-        named = name if name in _OF_CHECK else "text"
+        format_name = name if name in _OF_CHECK else "text"
         check_report = Report({problem.file: [problem]}, [problem], excerpts, failed=True)
-        click.echo(check_formats.render(named, check_report), nl=False)
+        click.echo(check_formats.render(format_name, check_report), nl=False)
     elif name == "junit":
         click.echo(_as_junit(problem))
     else:

@@ -88,7 +88,7 @@ def check_tags(
     names: Collection[str], tags: Collection[bytes], source: Source, findings: Findings
 ) -> None:
     """Note two upstreams that sealed ids cannot tell apart, by the tags of their names."""
-    for (name, one), (other, two) in combinations(zip(names, tags, strict=True), 2):
-        if one == two:
+    for (name, tag), (other, other_tag) in combinations(zip(names, tags, strict=True), 2):
+        if tag == other_tag:
             message = f"'{name}' and '{other}' have the same short name in sealed ids"
             findings.error(source, ("upstreams", other), "MW104", message, "rename one of them")

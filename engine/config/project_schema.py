@@ -68,8 +68,8 @@ def project_schema(schema: Schema, names: Names) -> Schema:
         holder[last] = _suggested(holder[last], values)
     for section in _NAMED:
         entry = result["properties"][section]
-        known = names.models if section == "prices" else getattr(names, section)
-        entry["properties"] = dict.fromkeys(known, entry["additionalProperties"])
+        section_names = names.models if section == "prices" else getattr(names, section)
+        entry["properties"] = dict.fromkeys(section_names, entry["additionalProperties"])
     return result
 
 

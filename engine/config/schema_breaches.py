@@ -49,11 +49,11 @@ def note_breaches(
     errors = [e for error in _Validator(schema).iter_errors(value) for e in _specific(error)]
     paths = [(*at, *error.absolute_path) for error in errors]
     unknown = dict(_unknown_keys(errors, paths))
-    meant = {(*path[:-1], meaning.key) for path, meaning in unknown.items()}
+    likely = {(*path[:-1], meaning.key) for path, meaning in unknown.items()}
     for path, meaning in unknown.items():
         findings.error(source, path, "MW101", f"unknown key '{path[-1]}'", meaning.hint, key=True)
     for error, path in zip(errors, paths, strict=True):
-        _note(error, schema, source, path, findings, meant)
+        _note(error, schema, source, path, findings, likely)
     return paths
 
 

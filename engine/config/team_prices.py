@@ -39,7 +39,9 @@ def effective_lists(lists: Mapping[str, TeamPriceList], teams: Teams) -> dict[st
     these."""
     effective = {}
     for name in teams.by_name:
-        own = next((lists[team.name] for team in teams.line(name) if team.name in lists), None)
-        if own is not None:
-            effective[name] = own
+        price_list = next(
+            (lists[team.name] for team in teams.line(name) if team.name in lists), None
+        )
+        if price_list is not None:
+            effective[name] = price_list
     return effective

@@ -151,8 +151,8 @@ class UpstreamConfig(Struct, frozen=True):
     @property
     def choices(self) -> tuple[CallerChoice, ...]:
         """What callers could choose besides the model, and must not."""
-        known = known_choices(self.provider, self.url, self.dialect)
-        return unpermitted(known, self.caller_choices)
+        choices = known_choices(self.provider, self.url, self.dialect)
+        return unpermitted(choices, self.caller_choices)
 
 
 class UpstreamReader:

@@ -42,14 +42,14 @@ def model_table(plan: Plan, formats: Sequence[RoutedFormat], entries: Sequence[J
     titles = {routed.name: routed.title for routed in formats}
     unit = f"{plan.config.currency} per million tokens in / out"
     priced = unit if any("price" in model for model in entries) else ""
-    shown = entries[:_MAX_MODELS]
+    first_entries = entries[:_MAX_MODELS]
     can_try = plan.config.console.playground
-    rows = "".join(_row(model, titles, priced, can_try) for model in shown)
+    rows = "".join(_row(model, titles, priced, can_try) for model in first_entries)
     prices = f'<th scope="col" class="number">{escape(unit)}</th>'
     omitted = len(entries) - _MAX_MODELS
     note = f'\n<p class="muted">And {omitted} more.</p>' if omitted > 0 else ""
     legend = _LEGEND if any(model["translated"] for model in entries) else ""
-    return f"""{_controls(shown)}
+    return f"""{_controls(first_entries)}
 <div class="scroll" tabindex="0" role="region" aria-label="List of models"><table id="model-table">
 <thead><tr><th scope="col">Model</th>{_TRY if can_try else ""}<th scope="col">Formats</th>
 {prices if priced else ""}</tr></thead>
@@ -115,9 +115,9 @@ def _link(model: Json) -> str:
 
 def _operations(names: Collection[str]) -> str:
     """The operations of a model without a chat format."""
-    shown = [f"<code>{escape(name)}</code>" for name in names][:_MAX_OPERATIONS]
+    names_html = [f"<code>{escape(name)}</code>" for name in names][:_MAX_OPERATIONS]
     more = f" and {len(names) - _MAX_OPERATIONS} more" if len(names) > _MAX_OPERATIONS else ""
-    return f"{', '.join(shown)}{more}"
+    return f"{', '.join(names_html)}{more}"
 
 
 def _text(value: bool) -> str:

@@ -136,10 +136,10 @@ class _Windows:
         if is_long:
             await_turn()  # to join it and to parse it takes milliseconds each
         textless = self._held.add(piece)
-        held = self._held
+        data = self._held
         if is_long:
             await_turn()
-        if held.characters >= self._guard.settings.window or held.is_full or held.is_unread:
+        if data.characters >= self._guard.settings.window or data.is_full or data.is_unread:
             return textless + self._judge_window(last=False)
         return textless
 

@@ -115,8 +115,8 @@ class SharedState:
     def _chunk(self, number: int) -> Chunk:
         if number not in self._chunks:
             slots = self._slots
-            own, numbers = slots.own(number), self._number_file(number).view
-            self._chunks[number] = Chunk(slots, own, slots.views(number), numbers)
+            worker_slots, numbers = slots.own(number), self._number_file(number).view
+            self._chunks[number] = Chunk(slots, worker_slots, slots.views(number), numbers)
         return self._chunks[number]
 
     def _new_place(self, fd: int, digest: bytes) -> int:

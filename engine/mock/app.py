@@ -179,7 +179,7 @@ def _last(
 
 
 def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Handler:
-    whole = next((e for e in candidates if "json" in e.media_type), candidates[0])
+    json_example = next((e for e in candidates if "json" in e.media_type), candidates[0])
 
     def handle(exchange: Exchange) -> Response:
         value = exchange.content.value
@@ -191,7 +191,7 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
             faults.apply_before_response(fault, send_raw, gevent.sleep)
         example = choose(candidates, request, exchange.query)
         values = _values(request, model)
-        value = fill(whole.value, values)
+        value = fill(json_example.value, values)
         if (response := style.uploads.handle(exchange, value)) is not None:
             return response
         prefix = exchange.mount.rstrip("/")
@@ -205,13 +205,13 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
         answer = objects.answer(entry, value, content)
         if role.batch and style.batches is not None:
             style.batches.answer(path, prefix, request if isinstance(request, dict) else {}, answer)
-        if example is whole and isinstance(answer, dict):
+        if example is json_example and isinstance(answer, dict):
             body = orjson.dumps(answer)
             return Response(example.status, [("content-type", example.media_type)], body)
         if entry is not None and entry.content and role.action == "":
             headers = [("content-type", "application/octet-stream")]
             return Response(example.status, headers, entry.content)
-        if entry is not None and entry.events and example is not whole:
+        if entry is not None and entry.events and example is not json_example:
             pieces = _paced(iter(objects.events_again(entry)), style.delay)
             return Response(example.status, [("content-type", example.media_type)], pieces)
         if example.media_type == "text/event-stream" and fault is None:

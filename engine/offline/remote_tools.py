@@ -89,9 +89,9 @@ def held_back(
 ) -> Iterator[tuple[str, HeldTool]]:
     """The tools that a server of ours does not list, each with the upstream of its server."""
     for each in server.servers:
-        for held in listings[each.upstream].listing.held_tools:
-            if each.takes(held.name):
-                yield each.upstream, held
+        for tool in listings[each.upstream].listing.held_tools:
+            if each.takes(tool.name):
+                yield each.upstream, tool
 
 
 def offline_listings(plan: Plan) -> dict[str, ServerListing]:

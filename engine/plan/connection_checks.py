@@ -135,9 +135,9 @@ def _check_stores(config: Config, findings: Findings) -> None:
     if config.invalid.has("stores", "*"):
         return
     _check_tls(config.stores.redis.tls, ("stores", "redis", "tls"), config, findings)
-    noted = {(p.file, p.line, p.column) for p in findings.unsorted}
+    places = {(p.file, p.line, p.column) for p in findings.unsorted}
     for at, message in _store_problems(config.stores):
-        if place_of(config.source, at) not in noted:
+        if place_of(config.source, at) not in places:
             _error(config, at, message, findings)
 
 

@@ -287,9 +287,9 @@ def _slash_variables(
 @cache
 def _dialects(name: str, *, in_every_dialect: bool) -> tuple[Dialect, ...]:
     """The dialects of callers of a path whose operation is of the dialect `name`, that one last."""
-    own = dialects.get(name if name in dialects.names() else dialects.PLAIN)
-    others = [each for each in dialects.by_request() if each is not own]
-    return (*(others if in_every_dialect else ()), own)
+    dialect = dialects.get(name if name in dialects.names() else dialects.PLAIN)
+    others = [each for each in dialects.by_request() if each is not dialect]
+    return (*(others if in_every_dialect else ()), dialect)
 
 
 def _note_unsent(operation: Operation, findings: Findings) -> None:

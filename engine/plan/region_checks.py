@@ -178,6 +178,6 @@ def _by_lists(holder: _Holder, routes: Sequence[Route]) -> dict[AllowLists, list
     """The routes by what they and the holder require together."""
     groups: dict[AllowLists, list[Route]] = {}
     for route in routes:
-        own = () if route.regions is None else (route.regions,)
-        groups.setdefault((*own, *holder.lists), []).append(route)
+        lists = () if route.regions is None else (route.regions,)
+        groups.setdefault((*lists, *holder.lists), []).append(route)
     return groups

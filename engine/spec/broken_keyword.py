@@ -48,10 +48,10 @@ def find(
         ) -> str | None:
             """Why a value in place of the part cannot be compiled; None if it can."""
             text = json.dumps(value)
-            own = () if broken is root else (broken._replace(text=text),)
+            keyword = () if broken is root else (broken._replace(text=text),)
             schema = text if broken is root else json.dumps({"$ref": _reference(broken)})
             try:
-                SchemaValidator(is_30, root.uri, schema, (*others, *own)).build()
+                SchemaValidator(is_30, root.uri, schema, (*others, *keyword)).build()
             except ValueError as error:
                 return str(error)
             return None

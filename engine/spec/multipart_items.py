@@ -43,8 +43,8 @@ def _compile(
 ) -> ReadBody:
     prefix, rest = encodings.get("prefixEncoding"), encodings.get("itemEncoding")
     prefix = prefix if isinstance(prefix, list) else []
-    own = [_prefix(node) for node in branches(schema, resolve)]
-    count = max(len(prefix), *map(len, own))
+    prefixes = [_prefix(node) for node in branches(schema, resolve)]
+    count = max(len(prefix), *map(len, prefixes))
     readers = [
         _compile_item(
             _item_schema(schema, index, resolve),

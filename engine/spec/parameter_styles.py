@@ -68,7 +68,7 @@ def list_reader(
         if not (texts := text.find(source)):
             return MISSING
         if split is not None:
-            texts = [part for whole in texts for part in split(whole)]
+            texts = [part for part_list in texts for part in split(part_list)]
         return shape([clean(part) for part in texts])
 
     return read
@@ -94,7 +94,7 @@ def object_reader(text: ParameterText, split: Split, shape: Shape) -> Reader:
     def read(source: Any) -> object:
         if not (texts := text.find(source)):
             return MISSING
-        parts = [text.clean(part) for whole in texts for part in split(whole)]
+        parts = [text.clean(part) for part_list in texts for part in split(part_list)]
         if parts == [""]:
             return shape({})
         if len(parts) == 1:

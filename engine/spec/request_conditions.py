@@ -246,9 +246,9 @@ def _check_keywords(schema: object, path: Path) -> None:
             if word not in _ALL_KEYWORDS:
                 where = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in at)[1:]
                 message = f"'{where}' has the unknown keyword '{word}'"
-                meant = _ABBREVIATIONS.get(word)
+                name = _ABBREVIATIONS.get(word)
                 hint = did_you_mean(word, _ALL_KEYWORDS, "see https://json-schema.org")
-                hint = f"did you mean '{meant}'?" if meant else hint
+                hint = f"did you mean '{name}'?" if name else hint
                 raise ConditionError(message, (*at, word), hint, key=True)
 
 

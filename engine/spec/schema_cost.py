@@ -182,15 +182,15 @@ class SchemaCost:
         """How often schemas are applied to one value, at most, and the innermost schema with that.
         `schemas` come after their parts, except where they return."""
         for schema in schemas:
-            own = 1
+            cost = 1
             sums: dict[str, int] = {}
             for branch in schema.branches:
-                own += schema.times * branch.sums.get("", 1)
+                cost += schema.times * branch.sums.get("", 1)
                 for key, times in branch.sums.items():
                     sums[key] = sums.get(key, 0) + schema.times * times
             for key, part in _keyed(schema):
                 sums[key] = sums.get(key, 0) + part.most
-            schema.sums = {**sums, "": own}
+            schema.sums = {**sums, "": cost}
             schema.most = max(schema.sums.values())
         worst = max(schemas, key=lambda schema: schema.most)
         place = next(s.place for s in schemas if s.most * 2 > worst.most)

@@ -205,12 +205,12 @@ class SchemaValidator:
             if not any((uri, path[:end]) in complete for end in range(len(path))):
                 _put(files, (uri, *path), json.loads(part.text))
                 complete.add((uri, path))
-        own, root = files[self._uri], _ROOT
-        if not isinstance(own, dict):
+        document, root = files[self._uri], _ROOT
+        if not isinstance(document, dict):
             raise ValueError("a reference leads to its complete file, which is not a schema")
-        while root in own:
+        while root in document:
             root += "-"
-        own[root] = json.loads(self._text)
+        document[root] = json.loads(self._text)
         return files, root
 
 

@@ -73,7 +73,7 @@ class Schemas:
     def _sound_validator(self, uri: str, node: Node) -> SchemaValidator:
         """The compiled validator of a schema, without the keywords that cannot be compiled."""
         path, earlier = node.path, self._earlier
-        known = earlier is not None and not earlier.has_broken
+        is_complete = earlier is not None and not earlier.has_broken
         cheap = self._is_cheap or (earlier is not None and _place(node) not in earlier.expensive)
         if self._parts is None:
             self._parts = SchemaParts(json_schema_files(self._library, self._purpose))
@@ -81,7 +81,7 @@ class Schemas:
             text, parts = self._parts.of(uri, path)
             validator = validator_of(self.is_30, uri, text, parts)
             try:
-                validator.prove(known=known, cheap=cheap)
+                validator.prove(known=is_complete, cheap=cheap)
             except ValueError as error:
                 self.has_broken = True
                 root = SchemaPart(uri, path, text)

@@ -71,8 +71,8 @@ class Specification(Struct, frozen=True):
         """The keywords without which schemas were compiled for a purpose, but those that requests
         lack as well, of which `read` has warned."""
         requests, others = self._schemas.get(Purpose.REQUEST), self._schemas.get(purpose)
-        noted = {(uri, path) for uri, path, _ in requests.left_out} if requests else set()
-        return [b for b in others.left_out if (b.uri, b.path) not in noted] if others else []
+        left_out = {(uri, path) for uri, path, _ in requests.left_out} if requests else set()
+        return [b for b in others.left_out if (b.uri, b.path) not in left_out] if others else []
 
     def validator(self, schema: Node, *, response: bool = False) -> SchemaValidator:
         """The validator of a part of requests or responses. Raises ValueError for a broken

@@ -125,11 +125,11 @@ def _count_use(secret: ClientSecret, exchange: Exchange, services: Services) -> 
     if not uses or counters is None:
         return
     try:
-        taken = counters.take((Limit(f"client secret/{secret.id}", uses, _LONGEST),), (1,))
+        result = counters.take((Limit(f"client secret/{secret.id}", uses, _LONGEST),), (1,))
     except CountersAway as error:
         message = "The uses of this client secret cannot be counted at the moment."
         raise GatewayError(503, "store_unavailable", message) from error
-    if taken.denied is not None:
+    if result.denied is not None:
         raise GatewayError(401, "invalid_api_key", _USED)
 
 

@@ -121,7 +121,7 @@ def sharers_text(by: Sharing, name: str) -> str:
     if not by.sharers:
         return "all callers together"
     names = name.split("|") if len(by.sharers) > 1 else [name]
-    texts = [_sharer_text(one, text) for one, text in zip(by.sharers, names, strict=True)]
+    texts = [_sharer_text(sharer, text) for sharer, text in zip(by.sharers, names, strict=True)]
     return " with ".join(texts)
 
 

@@ -169,8 +169,8 @@ def _charge_team(
     """Replace the vendor's cost of a usage, which is in the record, by that for the caller's
     team. `names` are those of the model, the upstream and its model."""
     record, caller = exchange.record, exchange.caller
-    own = None if caller is None else prices.by_team.get(caller.team)
-    price = None if own is None else own.find(*names)
+    prices_of_team = None if caller is None else prices.by_team.get(caller.team)
+    price = None if prices_of_team is None else prices_of_team.find(*names)
     if price is not None:
         vendors = prices.find(*names)
         margin = price.cost(usage) - (0 if vendors is None else vendors.cost(usage))

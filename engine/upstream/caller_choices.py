@@ -77,11 +77,11 @@ def _check_other(
     if entry is None or (caller is not None and not caller.may_use(name)):
         message = f"The model '{_short(name)}' does not exist here, or the token may not use it"
         raise GatewayError(403, "model_not_allowed", f"{message} ('{param}').", param=param)
-    own = {target.upstream.name for group in model.groups for target in group.configured}
+    upstreams = {target.upstream.name for group in model.groups for target in group.configured}
     same = [
         target
         for target in entry.groups[0].configured
-        if target.upstream.name in own and _sent_name(target.model, name, entry.name) == name
+        if target.upstream.name in upstreams and _sent_name(target.model, name, entry.name) == name
     ]
     if not same:
         raise _refused(param, f"'{_short(name)}', which its upstream does not have by this name")

@@ -264,13 +264,13 @@ def _join_rows(page: bytes, rows: Sequence[bytes | IO[bytes]]) -> Iterator[bytes
 def _by_holder(targets: Iterable[Target]) -> dict[Holder, list[Target]]:
     """The targets of each account. Accounts are in the same order for each request, because a
     walk goes on from a cursor."""
-    found: dict[Holder, list[Target]] = {}
+    by_holder: dict[Holder, list[Target]] = {}
     for target in targets:
         for index in range(max(len(target.upstream.credentials), 1)):
-            found.setdefault(Holder(target.upstream.name, index), []).append(target)
+            by_holder.setdefault(Holder(target.upstream.name, index), []).append(target)
     return {
         holder: [_at(target, holder.credential) for target in of_upstream]
-        for holder, of_upstream in sorted(found.items(), key=lambda item: item[0])
+        for holder, of_upstream in sorted(by_holder.items(), key=lambda item: item[0])
     }
 
 

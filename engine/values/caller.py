@@ -83,11 +83,13 @@ class Caller:
 
     def __post_init__(self) -> None:
         holders: tuple[Caller | Team, ...] = (self, *self.teams)
-        models = tuple(tuple(one.models) for one in holders if one.models is not None)
-        operations = tuple(tuple(one.operations) for one in holders if one.operations is not None)
-        regions = tuple(tuple(one.regions) for one in holders if one.regions is not None)
+        models = tuple(tuple(holder.models) for holder in holders if holder.models is not None)
+        operations = tuple(
+            tuple(holder.operations) for holder in holders if holder.operations is not None
+        )
+        regions = tuple(tuple(holder.regions) for holder in holders if holder.regions is not None)
         object.__setattr__(self, "region_lists", regions)
-        object.__setattr__(self, "is_limited", any(one.limits for one in holders))
+        object.__setattr__(self, "is_limited", any(holder.limits for holder in holders))
         object.__setattr__(self, "model_lists", models)
         object.__setattr__(self, "operation_lists", operations)
         object.__setattr__(self, "_models", shared_patterns(tuple(self.models or ())))

@@ -49,7 +49,9 @@ class Prices:
         self._config = ByName(config or {})
         self._of_targets = {name: price for name, price in (config or {}).items() if "/" in name}
         self._defaults = defaults or {}
-        self.by_team = {name: TeamPrices(own, self) for name, own in (teams or {}).items()}
+        self.by_team = {
+            name: TeamPrices(team_lists, self) for name, team_lists in (teams or {}).items()
+        }
 
     def of(self, team: str) -> Prices | TeamPrices:
         """The prices for the members of a team, "" for callers without one."""

@@ -29,8 +29,8 @@ def items_of(value: object) -> bytes | None:
 def output_items(output: Iterable[object]) -> bytes:
     """The items of an output as they are sent back. Reasoning without its encrypted text is left
     out: it is a reference to what the upstream may not have stored."""
-    kept = [item for item in output if isinstance(item, dict) and not _is_reference(item)]
-    return orjson.dumps(kept)[1:-1]
+    items = [item for item in output if isinstance(item, dict) and not _is_reference(item)]
+    return orjson.dumps(items)[1:-1]
 
 
 def _is_reference(item: Json) -> bool:

@@ -46,8 +46,8 @@ def command(config: ConfigFiles, names: tuple[str, ...], check: bool) -> None:
             click.echo(f"{name}: not pinned: {answer.problem}", err=True)
             is_clean = False
             continue
-        for held in answer.listing.held_tools:
-            click.echo(f"{name}: {held.name!r} is left out: {held.reason}", err=True)
+        for tool in answer.listing.held_tools:
+            click.echo(f"{name}: {tool.name!r} is left out: {tool.reason}", err=True)
         file = Path(read.upstreams[name].pins)
         text = pins_text(name, answer.listing.tools)
         changes = _changes(file, answer.listing.tools)

@@ -69,11 +69,11 @@ def _states(plan: Plan, callers: Sequence[Caller], *, every: bool) -> list[HeldL
         "upstream": [*config.upstreams],
         "route": [route.operation.id for route in plan.routes],
     }
-    own = OwnLimits(rules, names["model"])
+    token_limits = OwnLimits(rules, names["model"])
     if every:
-        listed = held_limits(own, callers, config.teams.by_name.values(), rules, names)
+        listed = held_limits(token_limits, callers, config.teams.by_name.values(), rules, names)
     else:
-        listed = held_limits(own, callers)
+        listed = held_limits(token_limits, callers)
     telemetry = WorkerTelemetry(background=False)
     try:
         with closing(counters_of(config, telemetry)) as counters:

@@ -50,16 +50,16 @@ class MetricsChange:
     def rates_by(self, name: str, labels: Sequence[str]) -> dict[tuple[str, ...], float]:
         """The increase per second for the values of some labels together."""
         rates: dict[tuple[str, ...], float] = {}
-        for found, increase in self._increases(name, None):
-            key = tuple(found.get(label, "") for label in labels)
+        for series, increase in self._increases(name, None):
+            key = tuple(series.get(label, "") for label in labels)
             rates[key] = rates.get(key, 0.0) + increase / self.seconds
         return rates
 
     def totals_by(self, name: str, labels: Sequence[str]) -> dict[tuple[str, ...], float]:
         """The counters of a name now, for the values of some labels together."""
         totals: dict[tuple[str, ...], float] = {}
-        for found, value in self._now.get(name, ()):
-            key = tuple(found.get(label, "") for label in labels)
+        for series, value in self._now.get(name, ()):
+            key = tuple(series.get(label, "") for label in labels)
             totals[key] = totals.get(key, 0.0) + value
         return totals
 

@@ -47,12 +47,12 @@ class CallerReport:
     def __call__(self) -> Json:
         """`limits`, `tokens`, `teams`, and `problems` of what cannot be read."""
         problems: list[str] = []
-        own = sorted(self._config.tokens.values(), key=_expiry)[:MAX_TOKENS]
+        config_tokens = sorted(self._config.tokens.values(), key=_expiry)[:MAX_TOKENS]
         recorded = self._recorded(problems)
-        callers = [*own, *(self._config.teams.member(caller) for caller in recorded)]
+        callers = [*config_tokens, *(self._config.teams.member(caller) for caller in recorded)]
         return {
             "limits": self._limits(callers, problems),
-            "tokens": _tokens(own, recorded),
+            "tokens": _tokens(config_tokens, recorded),
             "teams": self._teams(callers),
             "problems": problems,
         }

@@ -25,12 +25,12 @@ def price_report(rehearsal: Rehearsal, plan: Plan) -> Json | None:
     vendors, price = prices.find(*names), prices.of(team).find(*names)
     if price is None:
         return None
-    own = price is not vendors
+    is_team_price = price is not vendors
     return {
         **_amounts(price),
         "currency": plan.config.currency,
-        "team": team if own else "",
-        "vendor": _amounts(vendors) if own and vendors is not None else None,
+        "team": team if is_team_price else "",
+        "vendor": _amounts(vendors) if is_team_price and vendors is not None else None,
     }
 
 

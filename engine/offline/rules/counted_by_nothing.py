@@ -36,7 +36,11 @@ def _check(case: AuditCase, policy: Policy, sharer: Sharer) -> None:
         message, hint = "no token names a team", "requests without a team share one count"
     elif sharer.trusted is not None and config.stores.records is None and not config.jwt:
         names = [caller.name for caller in config.tokens.values()]
-        lost = [one for one in sharer.trusted if not any(matches(name, one) for name in names)]
+        lost = [
+            pattern
+            for pattern in sharer.trusted
+            if not any(matches(name, pattern) for name in names)
+        ]
         if lost:
             message, hint = (
                 f"no token has the name '{lost[0]}'",

@@ -21,8 +21,8 @@ def check(case: AuditCase) -> None:
             hint = earlier_name(case.config.source, "prices", name) or _hint(name, names)
             message = f"'{name}' is no model of the config: the price is never used"
             case.warn(("prices", name), "MW471", message, hint, key=True)
-    for team, own in case.config.team_prices.items():
-        for name in own.models:
+    for team, prices in case.config.team_prices.items():
+        for name in prices.models:
             if problem := _never_used(name, team, names, case.config):
                 at = ("teams", team, "prices", "models", name)
                 case.warn(

@@ -37,7 +37,9 @@ def _implies(narrow: Json, wide: Json) -> bool:
     if not wide.keys() <= narrow.keys():
         return False
     values = (compile_conditions(each).values for each in (wide, narrow))
-    by_place = ({(one.location, one.name): one for one in each} for each in values)
+    by_place = (
+        {(condition.location, condition.name): condition for condition in each} for each in values
+    )
     return hold_with(*by_place) and all(
         _is_within(kind, narrow[kind], wide[kind]) for kind in wide if kind in _OTHERS
     )
@@ -80,7 +82,9 @@ def _unmet(case: AuditCase, rule: RuleConfig) -> Iterator[tuple[tuple[str, ...],
     teams = [name for c in callers if c.team for name in (c.team, *(t.name for t in c.teams))]
     for kind, existing in (("caller", names), ("team", teams)):
         patterns = texts_of(conditions.get(kind, []))
-        lost = [one for one in patterns if not any(matches(name, one) for name in existing)]
+        lost = [
+            pattern for pattern in patterns if not any(matches(name, pattern) for name in existing)
+        ]
         if lost:
             holder = "token has the name" if kind == "caller" else "token is of the team"
             yield (kind,), f"no {holder} '{lost[0]}'", "correct or remove it"

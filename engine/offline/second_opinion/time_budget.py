@@ -34,7 +34,7 @@ class TimeBudget:
     def bounded(self) -> Iterator[None]:
         """Raise TimeExceeded in a block when the time is used up, and at its end if it went on.
         Blocks in other threads than the main one are only bounded before they begin."""
-        if (left := self._end - self._clock()) <= 0:
+        if (seconds := self._end - self._clock()) <= 0:
             raise self._exceeded()
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -47,7 +47,7 @@ class TimeBudget:
             raise self._exceeded()
 
         begin, handler = self._clock(), signal.signal(signal.SIGPROF, interrupt)
-        timer = signal.setitimer(signal.ITIMER_PROF, left, _AGAIN)
+        timer = signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
         try:
             yield
         finally:

@@ -149,9 +149,9 @@ def _is_schema(path: Path) -> bool:
 def _media_types(path: Path, content: Mapping[str, object]) -> Iterator[Mistake]:
     for name in content:
         plain = str(name).partition(";")[0].strip().casefold()
-        meant = _SHORT_FORMS.get(plain) or _near_media_type(plain)
-        if meant or not _is_media_type(plain):
-            hint = f"did you mean '{meant}'?" if meant else "write type/subtype: application/json"
+        likely = _SHORT_FORMS.get(plain) or _near_media_type(plain)
+        if likely or not _is_media_type(plain):
+            hint = f"did you mean '{likely}'?" if likely else "write type/subtype: application/json"
             message = f"'{name}' is no media type that callers send"
             yield Mistake((*path, name), True, MEDIA_TYPE, message, hint)
 
@@ -213,9 +213,9 @@ def _default_beyond(schema: Mapping[str, object]) -> str:
 
 def _of_text(path: Path, schema: Mapping[str, object]) -> Iterator[Mistake]:
     format_, pattern = schema.get("format"), schema.get("pattern")
-    if isinstance(format_, str) and format_ not in _FORMATS and (meant := _near_format(format_)):
+    if isinstance(format_, str) and format_ not in _FORMATS and (likely := _near_format(format_)):
         message = f"'{format_}' is no known format: it is not checked"
-        yield Mistake((*path, "format"), False, SCHEMA, message, f"did you mean '{meant}'?")
+        yield Mistake((*path, "format"), False, SCHEMA, message, f"did you mean '{likely}'?")
     if isinstance(pattern, str) and _DELIMITED.fullmatch(pattern):
         message = "'pattern' asks for a text with slashes: they are part of the expression"
         bare = "write it without the / at its beginning and its end"
@@ -234,9 +234,9 @@ def _of_required(path: Path, schema: Mapping[str, object]) -> Iterator[Mistake]:
         return
     free = [name for name in properties if name not in names]
     for index, name in enumerate(names):
-        if isinstance(name, str) and name not in properties and (meant := near(name, free)):
+        if isinstance(name, str) and name not in properties and (likely := near(name, free)):
             message = f"'{name}' is required, and there is no such property"
-            hint = f"did you mean '{meant}'?"
+            hint = f"did you mean '{likely}'?"
             yield Mistake((*path, "required", index), False, SCHEMA, message, hint)
 
 

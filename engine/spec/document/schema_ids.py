@@ -122,12 +122,14 @@ class SchemaIds:
     def _name(self, path: Path, value: Json, resource: Resource) -> Resource:
         """Note the names of a schema. Returns the resource that its references are relative to."""
         if self._is_30:
-            own = None if "$ref" in value else value.get("id")  # nothing counts beside a reference
+            schema_id = (
+                None if "$ref" in value else value.get("id")
+            )  # nothing counts beside a reference
         else:
-            own = value.get("$id")
-        if isinstance(own, str):
+            schema_id = value.get("$id")
+        if isinstance(schema_id, str):
             self._note(value)
-            uri, _, anchor = own.partition("#")
+            uri, _, anchor = schema_id.partition("#")
             with suppress(ValueError):
                 if uri:
                     resource = self._enter(urljoin(resource.uri, uri), path, resource)

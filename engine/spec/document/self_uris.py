@@ -29,10 +29,10 @@ class SelfUris:
         """Add the URI of a file, if it has a `$self`. A relative one is resolved against the place
         of the file."""
         value = self._library.files[file].value
-        own = value.get("$self", value.get("$id")) if isinstance(value, dict) else None
-        if isinstance(own, str):
+        self_uri = value.get("$self", value.get("$id")) if isinstance(value, dict) else None
+        if isinstance(self_uri, str):
             with suppress(ValueError):
-                base = urljoin(file.as_uri(), own).partition("#")[0]
+                base = urljoin(file.as_uri(), self_uri).partition("#")[0]
                 self._bases[file] = base
                 self._files.setdefault(base, file)
         self.schemas.add(file, self._bases.get(file, file.as_uri()))

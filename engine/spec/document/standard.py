@@ -117,8 +117,10 @@ def _innermost(error: Any) -> Any:
         branches = [branch for branch in error.kind.as_dict()["context"] if branch]
         if not branches:
             break
-        meant = [branch for branch in branches if not any(map(_is_of_kind, branch))] or branches
-        errors = [error for branch in meant for error in branch]
+        candidates = [
+            branch for branch in branches if not any(map(_is_of_kind, branch))
+        ] or branches
+        errors = [error for branch in candidates for error in branch]
         error = max(errors, key=lambda each: len(each.instance_path))
     return error
 

@@ -119,7 +119,7 @@ class SharedQueue:
                 state.add(memory.worker, self._held - counted)
                 slots = state.slots(memory.worker)
                 result = change(state, memory, self._folder.clock())
-                held = self._held + state.slots(memory.worker) - slots
+                slots_held = self._held + state.slots(memory.worker) - slots
                 after = state.record()
                 if after != before:
                     if len(after) > len(before or b"") and not memory.has_room(txn):
@@ -129,5 +129,5 @@ class SharedQueue:
             self._held = max(0, self._held + extra)
             self._folder.warn(error)
             return failed
-        self._memory, self._held, self._counted = memory, held, held
+        self._memory, self._held, self._counted = memory, slots_held, slots_held
         return result

@@ -51,14 +51,14 @@ class BatchTable:
             self._put(batch_results, [{"key": key, "claim": claim} for key in entries])(connection)
             table = batch_results.c
             query = select(table.key).where(table.claim == claim, table.key.in_([*entries]))
-            own.clear()
-            own.update(bytes(key) for key in connection.execute(query).scalars())
-            return [entries[key] for key in own]
+            keys.clear()
+            keys.update(bytes(key) for key in connection.execute(query).scalars())
+            return [entries[key] for key in keys]
 
-        own: set[bytes] = set()
+        keys: set[bytes] = set()
         if entries:
             self._again(lambda: self._usage.insert_chosen(new, [*entries.values()]))
-        return own
+        return keys
 
     def _put(
         self, table: Table, values: Sequence[dict[str, bytes]]

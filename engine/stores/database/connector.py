@@ -75,5 +75,5 @@ def _hosts(options: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
     ports = str(options.get("port", "")).split(",")
     if len(ports) != len(hosts):
         ports *= len(hosts)
-    named: list[dict[str, str]] = [{"port": port} if port else {} for port in ports]
-    return list(zip(hosts, named, strict=False))
+    host_options: list[dict[str, str]] = [{"port": port} if port else {} for port in ports]
+    return list(zip(hosts, host_options, strict=False))

@@ -46,8 +46,8 @@ def hosts_of(url: URL) -> list[str]:
     ports = _values(url, "port")
     if len(ports) != len(hosts):
         return hosts
-    named = (f"[{host}]" if ":" in host else host for host in hosts)
-    return [f"{host}:{port}" for host, port in zip(named, ports, strict=True)]
+    host_texts = (f"[{host}]" if ":" in host else host for host in hosts)
+    return [f"{host}:{port}" for host, port in zip(host_texts, ports, strict=True)]
 
 
 def with_primary(url: URL) -> URL:

@@ -130,7 +130,7 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
         return _built_in(kind, raw, place, unread)
     tool = _TOOL.read(raw, place, unread)
     for name, harmless in _HARMLESS.items():
-        if (own := present(getattr(tool, name))) is not None and own != harmless:
+        if (value := present(getattr(tool, name))) is not None and value != harmless:
             unread.append(f"{place}.{name}")
     return Tool(
         name=tool.name or "",

@@ -44,8 +44,8 @@ def _parent(
     if was.parent == now.parent:
         return
     message = f"is in {_name(now.parent)}, was in {_name(was.parent)}"
-    left = old.config.teams.line(was.parent)
-    effect = Effect.WEAKER if any(map(_restricts, left)) else Effect.CHANGED
+    old_line = old.config.teams.line(was.parent)
+    effect = Effect.WEAKER if any(map(_restricts, old_line)) else Effect.CHANGED
     yield Difference(effect, "team-parent", place, subject, message)
 
 

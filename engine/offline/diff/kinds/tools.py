@@ -103,10 +103,10 @@ def _of_arguments(was: Tool, now: Tool, server: McpServer, side: Side) -> Iterat
         return
     before, after = _required(was), _required(now)
     required = [argument for argument in after if argument not in before]
-    gone = [n for n in was.input_schema["properties"] if n not in now.input_schema["properties"]]
-    if required or gone:
+    removed = [n for n in was.input_schema["properties"] if n not in now.input_schema["properties"]]
+    if required or removed:
         words = [f"needs {format_names(required, _MAX_NAMED)}"] if required else []
-        words += [f"no longer takes {format_names(gone, _MAX_NAMED)}"] if gone else []
+        words += [f"no longer takes {format_names(removed, _MAX_NAMED)}"] if removed else []
         message = f"the tool '{now.name}' {' and '.join(words)}"
         yield _tool(Effect.BREAKING, "tool-arguments", now, server, side, message)
     else:

@@ -61,8 +61,8 @@ def _words(was: list[_Edit], now: list[_Edit]) -> str:
         return f"is transformed now: {', '.join(name for name, _ in now)}"
     others = list(dict.fromkeys(name for name, value in now if (name, value) not in was))
     names = {name for name, _ in now}
-    gone = list(dict.fromkeys(name for name, _ in was if name not in names))
-    parts = [", ".join(others), f"no longer {', '.join(gone)}" if gone else ""]
+    removed = list(dict.fromkeys(name for name, _ in was if name not in names))
+    parts = [", ".join(others), f"no longer {', '.join(removed)}" if removed else ""]
     return f"is transformed differently: {'; '.join(filter(None, parts)) or 'in another order'}"
 
 
