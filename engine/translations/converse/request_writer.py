@@ -11,11 +11,10 @@ from engine.translations.converse.content_writer import (
     limit_cache_points,
 )
 from engine.translations.converse.models import Model, ParameterWriter, model_called
+from engine.translations.neutral.argument_schemas import NO_ARGUMENTS, arguments_schema
 from engine.translations.neutral.calls import (
-    NO_ARGUMENTS,
     LimitedToolWriter,
     ToolNames,
-    arguments_schema,
 )
 from engine.translations.neutral.content import CACHE_MARK_FIELDS
 from engine.translations.neutral.language import TargetRequest
@@ -74,7 +73,7 @@ class ToolWriter(LimitedToolWriter[Model]):
         if tool.description.strip():
             spec["description"] = tool.description
         schema = strict_schema(tool, self._model.parameters, self._losses)
-        spec["inputSchema"] = {"json": schema or arguments_schema(tool)}
+        spec["inputSchema"] = {"json": schema or arguments_schema(tool) or NO_ARGUMENTS}
         if schema is not None:
             spec["strict"] = True
         return {"toolSpec": spec}

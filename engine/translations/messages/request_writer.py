@@ -7,11 +7,10 @@ from typing import Any
 
 from engine.translations.messages.content_writer import ContentWriter
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral.argument_schemas import NO_ARGUMENTS, arguments_schema
 from engine.translations.neutral.calls import (
-    NO_ARGUMENTS,
     LimitedToolWriter,
     ToolNames,
-    arguments_schema,
 )
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
@@ -206,7 +205,7 @@ class ToolWriter(LimitedToolWriter[Model]):
         function: Json = {"name": self._names.legal(tool.name)}
         if tool.description:
             function["description"] = tool.description
-        function["input_schema"] = arguments_schema(tool)
+        function["input_schema"] = arguments_schema(tool) or NO_ARGUMENTS
         if (schema := strict_schema(tool, self._model, self._losses)) is not None:
             function.update(input_schema=schema, strict=True)
         neutral.mark(function, tool.cache)

@@ -19,9 +19,10 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw
 
+from engine.translations.neutral.argument_schemas import arguments_schema
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Close, Delta, End, Event, Finish, Open
-from engine.translations.neutral.json_members import OBJECT, WrongType, decode, value_of
+from engine.translations.neutral.json_members import OBJECT, WrongType, value_of
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import LimitedWriter
 from engine.translations.neutral.request import ChatRequest, Tool
@@ -141,17 +142,6 @@ def sent_arguments(call: ToolCall) -> Raw:
     return Raw(msgspec.json.encode({"arguments": call.arguments}))
 
 
-NO_ARGUMENTS = {"type": "object", "properties": {}}
-
-
-def arguments_schema(tool: Tool) -> object:
-    """The schema of a tool's arguments, for vendors that require its `type`. Raises WrongType."""
-    if tool.schema is None:
-        return NO_ARGUMENTS
-    members = decode(OBJECT, tool.schema, tool.place, "a tool whose schema is an object")
-    return tool.schema if "type" in members else {"type": "object", **members}
-
-
 class AnswerTool:
     """Turns the calls of the tool `name` in an answer's events into texts."""
 
@@ -214,7 +204,8 @@ class LimitedToolWriter(LimitedWriter[_Model]):
         name = "json_tool_call"
         while name in names:
             name += "_"
-        return {"name": name, "description": output.description or default}, output.schema
+        schema = arguments_schema(Tool(name=name, schema=output.schema))
+        return {"name": name, "description": output.description or default}, schema
 
 
 def lose_one_call(request: ChatRequest, losses: Losses) -> bool:

@@ -23,8 +23,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from engine.translations.neutral.calls import NO_ARGUMENTS
-from engine.translations.neutral.json_members import WrongType, value_of
+from engine.translations.neutral.argument_schemas import ALTERNATIVES, NO_ARGUMENTS
+from engine.translations.neutral.json_members import OBJECT, WrongType, value_of
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import (
     LimitedWriter,
@@ -285,7 +285,8 @@ def strict_schema(tool: Tool, model: Model, losses: Losses) -> Raw | None:
         return None
     if model.json_schema:
         closed = closed_schema(tool.schema or _NO_ARGUMENTS, tool.schema_place)
-        if not closed.refused and not closed.changed:
+        at_top = value_of(OBJECT, closed.schema) or {}
+        if not closed.refused and not closed.changed and ALTERNATIVES.isdisjoint(at_top):
             _lose_moved(closed, tool.schema_place, losses)
             return closed.schema
     losses.add(tool.strict_place, "arguments are not checked", hint=True)

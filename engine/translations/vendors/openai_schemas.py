@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from engine.translations.neutral.json_members import OBJECT, TextCache, decode, value_of
+from engine.translations.neutral.argument_schemas import ALTERNATIVES, arguments_schema
+from engine.translations.neutral.json_members import OBJECT, TextCache, value_of
 from engine.translations.neutral.request import Tool
 from engine.values.trees import Json
 
@@ -28,22 +29,13 @@ _DOCUMENT = Decoder(Json)
 
 def write_parameters(tool: Tool) -> Raw | None:
     """The schema of a tool's arguments, None for none. Raises WrongType."""
-    schema = tool.schema
-    if schema is None:
-        return None
-    parameters = _PARAMETERS[bytes(schema)]
-    if parameters is None:
-        decode(OBJECT, schema, tool.place, "a tool whose schema is an object")
-    return parameters
+    schema = arguments_schema(tool)
+    return None if schema is None else _PARAMETERS[bytes(schema)]
 
 
-def _parameters(text: bytes) -> Raw | None:
-    """The schema as the vendor takes it, None if it is not an object."""
-    try:
-        members = OBJECT.decode(text)
-    except msgspec.ValidationError:
-        return None
-    if "type" not in members or (members["type"] == _OBJECT and "properties" not in members):
+def _parameters(text: bytes) -> Raw:
+    members = OBJECT.decode(text)
+    if members["type"] == _OBJECT and "properties" not in members:
         text = msgspec.json.encode({"type": _OBJECT, "properties": _EMPTY, **members})
     if b'"array"' in text:
         schema = msgspec.json.decode(text)
@@ -92,7 +84,7 @@ def is_strict(schema: Raw | None) -> bool:
 
 def _is_strict(text: bytes) -> bool:
     document = value_of(_DOCUMENT, text)
-    if document is None or document.get("type") != "object":
+    if document is None or document.get("type") != "object" or document.keys() & ALTERNATIVES:
         return False
     pending: list[object] = [document]
     while pending:

@@ -12,12 +12,10 @@ from engine.translations.neutral.calls import (
     answer_id,
     arguments_object,
     arguments_of,
-    arguments_schema,
     call_id,
 )
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.request import Tool
 from tests.support.each import each
 
 LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -95,24 +93,6 @@ def test_arguments_in_a_request_name_their_place() -> None:
     with pytest.raises(WrongType) as excinfo:
         arguments_object(call)
     assert excinfo.value.place == "messages[1].tool_calls[0]"
-
-
-@each(
-    ("schema", "expected"),
-    [
-        (None, {"type": "object", "properties": {}}),
-        (Raw(b'{"type": "object", "x": 1.0}'), Raw(b'{"type": "object", "x": 1.0}')),
-        (Raw(b'{"x": 1.0}'), {"type": "object", "x": Raw(b"1.0")}),
-    ],
-)
-def test_the_schema_of_arguments_names_its_type(schema: Raw | None, expected: object) -> None:
-    assert arguments_schema(Tool(name="f", schema=schema)) == expected
-
-
-def test_a_schema_that_is_no_object_names_its_tool() -> None:
-    with pytest.raises(WrongType) as excinfo:
-        arguments_schema(Tool(name="f", schema=Raw(b"[]"), place="tools[0]"))
-    assert excinfo.value.place == "tools[0]"
 
 
 @each(

@@ -15,6 +15,12 @@ from tests.support.each import each
 
 OBJECT = {"type": "object", "properties": {}}
 COMPLETE = {"type": "array", "items": {}}
+FLAT = {
+    "type": "object",
+    "properties": {"a": COMPLETE},
+    "description": "A.\n\nFurther keywords of its JSON Schema: "
+    '{"anyOf":[{"properties":{"a":{"type":"array"}}}]}',
+}
 DEEP = b"[" * 5_000 + b"]" * 5_000
 
 
@@ -31,7 +37,7 @@ def written(schema: object) -> object:
         ({"type": "object"}, OBJECT),
         ({"properties": {}, "required": []}, {**OBJECT, "required": []}),
         ({"type": ["object", "null"]}, {"type": ["object", "null"]}),
-        ({"anyOf": [OBJECT]}, {**OBJECT, "anyOf": [OBJECT]}),
+        ({"anyOf": [{"properties": {"a": {"type": "array"}}}], "description": "A."}, FLAT),
         (
             {**OBJECT, "properties": {"type": {"type": "array"}}},
             {**OBJECT, "properties": {"type": {"type": "array", "items": {}}}},
