@@ -90,7 +90,11 @@ _ROLES: dict[str, Role] = {
     "developer": "system",
 }
 
-_MODELS = {"reasoning", "program", "compaction", "mcp_list_tools", "mcp_approval_request"}
+_OMISSIBLE = {"web_search_call", "agent_reasoning"}
+_MODELS = {
+    *("reasoning", "program", "compaction", "mcp_list_tools", "mcp_approval_request"),
+    "agent_reasoning",
+}
 """Items of the model's turns, beside its calls."""
 
 _COMPACTED = "Send the items that it stands for, or a summary of them as a message."
@@ -104,6 +108,8 @@ _STORED = {
 
 _HEAD = msgspec.json.Decoder(shapes.ItemHead)
 _MESSAGE = ObjectReader(shapes.MessageItem)
+_AGENT_MESSAGE = ObjectReader(shapes.AgentMessageItem)
+_TOOLS = ObjectReader(shapes.ToolsItem)
 _CALL = ObjectReader(shapes.CallItem)
 _CALLS: dict[str, ObjectReader[Any]] = {
     "function_call": _CALL,
@@ -116,9 +122,9 @@ _REASONING = ObjectReader(shapes.ReasoningItem)
 _THOUGHTS = msgspec.json.Decoder(list[shapes.ThoughtText])
 
 
-def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
+def read_item(raw: Raw, place: str, request: ChatRequest) -> Message | None:
     """A message of one item at `place`; tools that it declares are noted in the request, and the
-    places of what is not read. Raises WrongType."""
+    places of what is not read. None for an item that has only tools. Raises WrongType."""
     head = read_shape(_HEAD, raw, place)
     kind = head.type or ("message" if present(head.role) else "item_reference")
     unread = request.unread
@@ -128,11 +134,18 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
         role, reader, read = _ITEMS[kind]
         block = read(reader.read(raw, place, unread), place, unread)
         return Message(role=role, blocks=[block], place=place)
+    if kind == "agent_message":
+        return _agent_message(_AGENT_MESSAGE.read(raw, place, unread), place, unread)
+    if kind == "additional_tools":
+        tools = _TOOLS.read(raw, place, unread).tools
+        request.loaded_tools += caller_tools.read_tools(tools, f"{place}.tools", request)
+        return None
     if kind in _STORED:
         request.missing_turns.append(MissingTurns(place, _STORED[kind]))
     substitute = _substitute(kind, raw, place, request)
-    omissible = kind == "web_search_call"
-    block = neutral.Foreign(kind=kind, substitute=substitute, omissible=omissible, place=place)
+    block = neutral.Foreign(
+        kind=kind, substitute=substitute, omissible=kind in _OMISSIBLE, place=place
+    )
     role = "assistant" if kind.endswith("_call") or kind in _MODELS else "user"
     return Message(role=role, blocks=[block], place=place)
 
@@ -144,6 +157,15 @@ def _message(item: shapes.MessageItem, place: str, unread: list[str]) -> Message
     return Message(
         role=role, blocks=read_content(item.content, f"{place}.content", unread), place=place
     )
+
+
+def _agent_message(item: shapes.AgentMessageItem, place: str, unread: list[str]) -> Message:
+    """For other vendors' models a turn of the user's, which says whose words they are."""
+    blocks = read_content(item.content, f"{place}.content", unread)
+    if item.author:
+        author = neutral.Text(text=f"(The agent {item.author!r} says this.)", place=place)
+        blocks = [author, *blocks]
+    return Message(role="user", blocks=blocks, place=place)
 
 
 def _call(item: shapes.CallItem, place: str, unread: list[str]) -> neutral.ToolCall:

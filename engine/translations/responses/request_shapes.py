@@ -79,6 +79,20 @@ class MessageItem(ItemObject):
     phase: Raw = Raw()
 
 
+class AgentMessageItem(MessageItem):
+    """What another agent of the caller's says to this one (Codex)."""
+
+    author: str | None = None
+    recipient: Raw = Raw()
+
+
+class ToolsItem(ItemObject):
+    """Tools that are declared in the conversation (Codex)."""
+
+    role: Raw = Raw()
+    tools: list[Raw] | None = None
+
+
 class CallItem(ItemObject):
     """A call of a function, or of another tool that the caller runs, which has an `input`."""
 

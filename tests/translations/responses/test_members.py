@@ -134,7 +134,7 @@ CALLERS = {"custom_tool_call", "custom_tool_call_output", "tool_search_call", "t
 """Items of tools that the caller runs (`caller_tools`)."""
 
 VENDORS = {
-    *("item_reference", "compaction", "additional_tools"),
+    *("item_reference", "compaction"),
     *("configuration_update", "program", "program_output", "image_generation_call"),
     *("file_search_call", "web_search_call", "computer_call", "computer_call_output"),
     *("code_interpreter_call", "local_shell_call", "local_shell_call_output"),
@@ -146,9 +146,12 @@ VENDORS = {
 TRIGGERS = {"compaction_trigger"}
 """Items that ask for something else than an answer (`compaction`)."""
 
+DECLARATIONS = {"additional_tools"}
+"""Items that only declare tools."""
+
 
 def test_every_kind_of_item_is_decided() -> None:
-    assert kinds_of(ResponseInputItemParam) == {*ITEMS, *CALLERS, *VENDORS, *TRIGGERS}
+    assert kinds_of(ResponseInputItemParam) == {*ITEMS, *CALLERS, *VENDORS, *TRIGGERS, *DECLARATIONS}
 
 
 def blocks_of(item: Json) -> list[Any]:
