@@ -87,7 +87,8 @@ def ends(documents: Sequence[object]) -> bool | None:
 
 
 def _finish_reasons(choices: list[object]) -> list[object]:
-    reasons = (choice.get("finish_reason") for choice in choices if isinstance(choice, dict))
+    chunks = [choice for choice in choices if isinstance(choice, dict)]
+    reasons = (each.get("finish_reason") or each.get("finishReason") for each in chunks)
     return [reason for reason in reasons if reason and reason not in _NO_ENDS]
 
 

@@ -55,11 +55,17 @@ class TextPart(Struct):
     text: str | None = None
 
 
+class TextValue(Struct):
+    """A text as OpenAI's Assistants have it."""
+
+    value: str | None = None
+
+
 class ContentPart(Image):
     """A part of a content that is a list, as Mistral writes it; Databricks adds `summary`."""
 
     type: str | None = None
-    text: str | None = None
+    text: str | TextValue | None = None
     refusal: str | None = None
     thinking: list[TextPart] | str | None = None
     summary: list[TextPart] | None = None
@@ -90,7 +96,7 @@ class Logprobs(Struct):
 class Choice(Struct):
     """A choice of a chunk. OpenRouter has added `error`, and vLLM `stop_reason`: the stop sequence
     that was met, or the number of a token. Some servers have a whole `message` in place of the
-    deltas, or the `text` that a completion has."""
+    deltas, or the `text` that a completion has, or `finishReason`."""
 
     index: int | None = None
     delta: Message | None = None
@@ -98,6 +104,7 @@ class Choice(Struct):
     text: Raw = Raw()
     logprobs: Logprobs | None = None
     finish_reason: str | None = None
+    other_reason: str | None = field(default=None, name="finishReason")
     stop_reason: Any = None
     error: Any = None
 
@@ -202,8 +209,13 @@ def read_image(image: Image, place: str) -> neutral.Media:
     return neutral.Media(kind="image", source=read_url(url, place))
 
 
+def text_of(part: ContentPart) -> str:
+    text = part.text
+    return (text.value if isinstance(text, TextValue) else text) or ""
+
+
 def read_thinking(part: ContentPart) -> str:
-    thinking = part.thinking or part.summary or part.text or ""
+    thinking = part.thinking or part.summary or text_of(part)
     if isinstance(thinking, str):
         return thinking
     return "".join(each.text or "" for each in thinking)

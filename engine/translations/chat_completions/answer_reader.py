@@ -130,8 +130,8 @@ class Reader:
                 logprobs = choice.logprobs
                 tokens = read_logprobs([*(logprobs.content or ()), *(logprobs.refusal or ())])
                 output += [events.Tokens(tokens, index)] if tokens else []
-            if choice.finish_reason:
-                reader.stop(choice.finish_reason, choice.stop_reason)
+            if reason := choice.finish_reason or choice.other_reason:
+                reader.stop(reason, choice.stop_reason)
         except (events.BrokenAnswer, WrongType) as error:
             return events.interrupted(output, error)
         return output

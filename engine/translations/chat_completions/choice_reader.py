@@ -146,9 +146,9 @@ class ChoiceReader:
             if part.thinking or part.type in _THOUGHTS:
                 if thoughts := fields.read_thinking(part):
                     self._add(output, ("thinking", 0), neutral.Reasoning, thoughts)
-            elif part.text:
-                self._add(output, _TEXT, neutral.Text, part.text)
-                self._text_length += len(part.text)
+            elif text := fields.text_of(part):
+                self._add(output, _TEXT, neutral.Text, text)
+                self._text_length += len(text)
             elif part.refusal:
                 self._add(output, _REFUSAL, neutral.Refusal, part.refusal)
             elif part.image_url is not None:

@@ -85,7 +85,7 @@ def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses
         "logprobs": request.logprobs or bool(request.top_logprobs) or None,
         "top_logprobs": request.top_logprobs,
         "reasoning_effort": effort,
-        "user": request.user or None,
+        "user": openai_fields.write_user(request.user),
     }
     body.update(with_values(values))
 

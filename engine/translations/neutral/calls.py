@@ -43,7 +43,7 @@ def call_id(text: str, longest: int = 64) -> str:
     that a call and its result keep the same id."""
     if text and len(text) <= longest and not _ILLEGAL.search(text):
         return text
-    return f"call_{blake2s(text.encode(), digest_size=12).hexdigest()}"
+    return f"call_{digest(text)}"
 
 
 def name_of_answer(vendor_id: str | None, beginning: bytes) -> str:
@@ -52,9 +52,19 @@ def name_of_answer(vendor_id: str | None, beginning: bytes) -> str:
     return vendor_id or blake2s(beginning, digest_size=8).hexdigest()
 
 
+_MAX_ANSWER_ID = 60
+"""With it, the ids of items stay within the 64 characters that OpenAI takes in later requests."""
+
+
 def answer_id(prefix: str, text: str) -> str:
     """The id of an answer as a language writes it: with its prefix (`chatcmpl-`, `msg_`)."""
-    return text if text.startswith(prefix) else prefix + _ILLEGAL.sub("", text)
+    own_id = text if text.startswith(prefix) else prefix + _ILLEGAL.sub("", text)
+    return own_id if len(own_id) <= _MAX_ANSWER_ID else prefix + digest(text)
+
+
+def digest(text: str) -> str:
+    """A short text that stands for a long one."""
+    return blake2s(text.encode(), digest_size=12).hexdigest()
 
 
 class ToolNames:
@@ -75,9 +85,9 @@ class ToolNames:
         if len(name) <= self._longest and self._legal.fullmatch(name):
             return name
         is_begun = self._first.match(name) is not None
-        digest = blake2s(name.encode(), digest_size=_HASH // 2).hexdigest()
+        suffix = blake2s(name.encode(), digest_size=_HASH // 2).hexdigest()
         legal = _ILLEGAL.sub("_", name if is_begun else f"_{name}")
-        short = f"{legal[: self._longest - _HASH - 1]}_{digest}"
+        short = f"{legal[: self._longest - _HASH - 1]}_{suffix}"
         self.originals[short] = name
         return short
 

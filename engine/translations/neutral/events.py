@@ -26,7 +26,7 @@ _FOREIGN_WORDS: dict[Stop, tuple[str, ...]] = {
         *("length", "max_tokens", "max_output_tokens", "model_length", "max_length"),
         *("max_new_tokens", "context_length_exceeded", "model_context_window_exceeded"),
     ),
-    "filter": ("content_filter", "content_filtered", "safety", "sensitive"),
+    "filter": ("content_filter", "content_filtered", "safety", "sensitive", "recitation"),
     "tool_calls": ("tool_calls", "tool_call", "tool_use", "tooluse", "function_call"),
 }
 _FOREIGN_STOPS = {word: stop for stop, words in _FOREIGN_WORDS.items() for word in words}
@@ -34,7 +34,7 @@ _FOREIGN_STOPS = {word: stop for stop, words in _FOREIGN_WORDS.items() for word 
 
 def foreign_stop(reason: str) -> Stop | None:
     """What another vendor's word means, as those who imitate one write it; None if unknown."""
-    return _FOREIGN_STOPS.get(reason.lower())
+    return _FOREIGN_STOPS.get(reason.lower().replace("-", "_"))
 
 
 UsageSource = Callable[[], Usage | None]

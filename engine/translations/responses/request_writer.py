@@ -97,7 +97,7 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
             "parallel_tool_calls": request.parallel_calls,
             "reasoning": reasoning,
             "text": _text(request, model, losses),
-            "user": request.user or None,
+            "user": openai_fields.write_user(request.user),
         }
     )
     return members, logprobs

@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Raw
 
+from engine.translations.neutral.calls import digest
 from engine.translations.neutral.content import Extra, read_cache_mark
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.limits import Losses
@@ -273,6 +274,14 @@ def write_sampling(
     if request.top_k is not None:
         losses.add(request.place_of("top_k"), hint=is_wide("top_k", request.top_k))
     return members
+
+
+_MAX_USER = 64
+
+
+def write_user(user: str) -> str | None:
+    """The caller's user, None for none; a hash of a name that is longer than the vendor takes."""
+    return (user if len(user) <= _MAX_USER else f"user_{digest(user)}") or None
 
 
 def write_shared(request: ChatRequest, other_language: str, losses: Losses) -> Json:

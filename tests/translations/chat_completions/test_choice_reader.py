@@ -342,6 +342,8 @@ def test_entries_of_thoughts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         ("function_call", True, "tool_calls"),
         ("length", True, "length"),
         ("model_length", False, "length"),
+        ("content-filter", False, "filter"),
+        ("RECITATION", False, "filter"),
         ("content_filter", False, "filter"),
         ("eos", False, "end"),
     ],

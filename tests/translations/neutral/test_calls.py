@@ -45,6 +45,13 @@ def test_an_answer_has_an_id_with_the_prefix_of_its_language(text: str, identity
     assert answer_id("msg_", text) == identity
 
 
+def test_ids_of_items_stay_within_what_openai_takes_later() -> None:
+    identity = answer_id("resp_", "c" * 400)
+    assert identity != answer_id("resp_", "c" * 399)
+    assert len(identity.replace("resp_", "msg_") + "_9999") <= 64
+    assert answer_id("resp_", "chatcmpl-" + "a" * 36) == "resp_chatcmpl-" + "a" * 36
+
+
 def test_a_legal_name_of_a_tool_stays_and_is_not_noted() -> None:
     names = ToolNames()
     assert (names.legal("get-weather_2"), names.originals) == ("get-weather_2", {})

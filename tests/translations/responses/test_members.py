@@ -151,7 +151,13 @@ DECLARATIONS = {"additional_tools"}
 
 
 def test_every_kind_of_item_is_decided() -> None:
-    assert kinds_of(ResponseInputItemParam) == {*ITEMS, *CALLERS, *VENDORS, *TRIGGERS, *DECLARATIONS}
+    assert kinds_of(ResponseInputItemParam) == {
+        *ITEMS,
+        *CALLERS,
+        *VENDORS,
+        *TRIGGERS,
+        *DECLARATIONS,
+    }
 
 
 def blocks_of(item: Json) -> list[Any]:

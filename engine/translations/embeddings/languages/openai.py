@@ -18,6 +18,7 @@ from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.language import Feature, Features, RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses
 from engine.translations.vendors.openai_content import ERRORS, read_error
+from engine.translations.vendors.openai_request_fields import write_user
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
@@ -83,8 +84,8 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
     body: Json = {"model": model, "input": [each.text for each in inputs]}
     if inputs and inputs[0].dimensions is not None:
         body["dimensions"] = inputs[0].dimensions
-    if request.user:
-        body["user"] = request.user
+    if user := write_user(request.user):
+        body["user"] = user
     return TargetRequest(encode_embeddings(body, request), "/embeddings")
 
 
