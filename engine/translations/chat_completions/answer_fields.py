@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
 from msgspec import Raw, Struct, field
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.json_members import WrongType, value_of
 from engine.translations.vendors.openai_content import Token, UrlCitation, read_citation, read_url
 from engine.values.trees import Json
 from engine.values.usage import Usage
@@ -114,13 +115,20 @@ class WholeChoice(Choice):
     message: Raw = field(default_factory=Raw, name="delta")
 
 
-class Chunk(Struct):
+class Sources(Struct):
+    """The pages that an answer was written from, beside its choices (Perplexity)."""
+
+    search_results: Raw = Raw()
+    citations: Raw = Raw()
+
+
+class Chunk(Sources):
     choices: list[Choice] | None = None
     usage: Raw = Raw()
     error: Any = None
 
 
-class Completion(Struct):
+class Completion(Sources):
     choices: list[WholeChoice] | None = None
     usage: Raw = Raw()
     error: Any = None
@@ -228,6 +236,16 @@ def read_annotations(annotations: Raw) -> list[neutral.Citation]:
     shapes = ANNOTATIONS.read(annotations, "annotations") or ()
     pages = [each.url_citation for each in shapes if each is not None]
     return [read_citation(page) for page in pages if page is not None]
+
+
+_PAGES = msgspec.json.Decoder(list[UrlCitation | str])
+
+
+def read_sources(answer: Sources) -> list[neutral.Citation]:
+    """The pages that an answer names beside its choices; none in members of another form."""
+    lists = (value_of(_PAGES, raw) for raw in (answer.search_results, answer.citations))
+    pages = next(filter(None, lists), ())
+    return [read_citation(UrlCitation(url=o) if isinstance(o, str) else o) for o in pages]
 
 
 def citations_in(

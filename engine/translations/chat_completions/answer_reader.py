@@ -68,6 +68,9 @@ class Reader:
             if choice.finish is None:
                 raise events.BrokenAnswer("the upstream's answer ended without a finish reason")
             yield from choice.close()
+            if choice.needs_sources and self._last is not None:
+                for source in fields.read_sources(self._last):
+                    yield events.Cite(source, index, late=True)
             finishes[index] = choice.finish
         if not finishes:
             raise events.BrokenAnswer("the upstream's answer has no choices")

@@ -44,6 +44,7 @@ class ChoiceReader:
     is_whole = False
     """Whether a delta is a whole message: each call in it is one of its own."""
 
+    _cites = False
     _open: Key | None = None
     _size = _text_start = _text_length = 0
 
@@ -59,6 +60,11 @@ class ChoiceReader:
         """Those that came before the text which they belong to."""
         self._details: dict[Key, Detail] = {}
         self._message_signature = ""
+
+    @property
+    def needs_sources(self) -> bool:
+        """Whether the choice has a text and cites nothing."""
+        return self._text_length > 0 and not self._cites
 
     @property
     def has_begun(self) -> bool:
@@ -131,6 +137,7 @@ class ChoiceReader:
     def _read_citations(self, annotations: Raw, output: list[events.Event]) -> None:
         """Some vendors give the sources before or behind the text."""
         citations = fields.read_annotations(annotations)
+        self._cites = self._cites or bool(citations)
         if self._open == _TEXT:
             output += fields.citations_in(citations, self._text_start, self._candidate)
         elif _TEXT in self._opened and _TEXT not in self._waiting:

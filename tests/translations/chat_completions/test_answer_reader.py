@@ -41,6 +41,37 @@ def read(chunks: Iterable[bytes]) -> Answer:
     return collect([*(e for each in chunks for e in reader.read(each)), *reader.end()])
 
 
+PAGES = {"search_results": [{"title": "A", "url": "https://a", "date": None}], "citations": []}
+MARK = {"type": "url_citation", "url_citation": {"url": "https://own"}}
+CITING = {"index": 0, "delta": {"content": "Hi", "annotations": [MARK]}}
+
+
+@each(
+    "first,members,urls",
+    [
+        (text("Hi"), PAGES, ["https://a"]),
+        (text("Hi"), {"citations": ["https://b", "https://c"]}, ["https://b", "https://c"]),
+        (text("Hi"), {"search_results": None, "citations": "none"}, []),
+        (text("Hi"), {"citations": [7]}, []),
+        (CITING, PAGES, ["https://own"]),
+    ],
+)
+def test_pages_beside_the_choices_are_cited(first: Json, members: Json, urls: list[str]) -> None:
+    """Perplexity names them in each chunk, and in an answer in one piece."""
+    answers = [read([chunk(first, **members), chunk(STOP, **members), b"[DONE]"])]
+    whole = {"index": 0, "message": first["delta"], "finish_reason": "stop"}
+    answers.append(collect(read_answer(chunk(whole, **members))))
+    for answer in answers:
+        (block,) = answer.candidates[0].blocks
+        assert [each.url for each in block.citations] == urls
+
+
+def test_pages_without_a_text_are_left_out() -> None:
+    call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}
+    whole = {"index": 0, "message": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
+    assert len(collect(read_answer(chunk(whole, **PAGES))).candidates[0].blocks) == 1
+
+
 def complete_answer(**members: Any) -> Answer:
     choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, **members}
     return collect(read_answer(json.dumps({**HEAD, "choices": [choice]}).encode()))
