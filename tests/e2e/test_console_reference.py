@@ -20,7 +20,8 @@ pytestmark = [
     pytest.mark.skipif(not IS_INSTALLED, reason="`pip install -e '.[test]'` anew: no Swagger UI 5"),
 ]
 PAIR = "#/components/schemas/Pair"
-SHOWN = "document.querySelectorAll('.opblock').length > 15"
+LISTED = "document.querySelectorAll('.overview a').length > 15"
+ROWS = "document.querySelectorAll('.overview li:not([hidden])').length"
 LINKS = "[...document.querySelectorAll('#operations li:not([hidden])')].map((n) => n.innerText)"
 
 
@@ -29,7 +30,7 @@ def reference(page: Driver, console: Platform) -> Driver:
     """The browser at the reference, with all operations listed, as for the first time."""
     forget(page, console.url)
     page.open(console.url + "/docs")
-    page.until(SHOWN)
+    page.until(LISTED)
     return page
 
 
@@ -54,9 +55,21 @@ def test_the_search_filters_the_side_bar_and_the_page(reference: Driver) -> None
     reference.fill("find", "COUNT tokens")
     assert 0 < len(reference.run(LINKS)) < total
     assert reference.text("#found") == f"{len(reference.run(LINKS))} of {total} operations"
+    assert reference.run(f"{ROWS} === {LINKS}.length")
+    unfold(reference, "anthropic.countTokens")
     reference.until(f"document.querySelectorAll('.opblock').length === {LINKS}.length")
     reference.fill("find", "")
     reference.until(f"document.querySelectorAll('.opblock').length === {total}")
+    reference.assert_no_errors()
+
+
+def test_swagger_ui_is_loaded_for_the_operation_that_is_opened(reference: Driver) -> None:
+    assert reference.run("globalThis.SwaggerUIBundle === undefined")
+    reference.run("document.querySelector('.overview a[href=\"#openai.createEmbedding\"]').focus()")
+    reference.press("Enter")
+    reference.until("document.querySelector('.opblock.is-open .try-out__btn') !== null")
+    block = "document.activeElement.closest('.operation')?.id"
+    reference.until(f"{block} === 'openai.createEmbedding'")
     reference.assert_no_errors()
 
 
@@ -177,7 +190,7 @@ def show(page: Driver, url: str, document: object) -> None:
     try:
         page.open("about:blank")
         page.open(url)
-        page.until("document.querySelector('.opblock') !== null")
+        page.until("document.querySelector('.opblock, .overview a') !== null")
     finally:
         page.command("Page.removeScriptToEvaluateOnNewDocument", **added)
 
@@ -189,9 +202,9 @@ def test_the_side_bar_opens_what_a_long_list_has_not_drawn(page: Driver, console
     }
     document = {"openapi": "3.1.0", "info": {"title": "m", "version": "1"}, "paths": paths}
     show(page, console.url + "/docs", {**document, "components": {}})
-    assert page.run("document.querySelectorAll('.opblock').length") < 100
     page.run("[...document.querySelectorAll('#operations a')].at(-7).click()")
     page.until("document.getElementById('m.393')?.querySelector('.opblock.is-open') && true")
+    assert page.run("document.querySelectorAll('.opblock').length") < 100
     page.assert_no_errors()
 
 

@@ -5,12 +5,14 @@ import { TokenField } from "../token.js";
 import { authorize } from "./authorize.js";
 import { label } from "./labels.js";
 import { LAYOUT, pluginFor } from "./plugin.js";
-import { SideBar } from "./sidebar.js";
+import { Operations, unfold } from "./operations.js";
 
-/* Swagger UI with the merged document, as it is, and the token field of the other pages. Its requests
-   go to the address of this page: the Content-Security-Policy allows no other. */
+/* The operations of the merged document, and Swagger UI with the one that is opened: it costs half a
+   second of a desktop, so that it is loaded then. Its requests go to the address of this page: the
+   Content-Security-Policy allows no other. */
 
 const PAGES = "console/page/";
+const FILTER_DELAY_MS = 150; // Swagger UI draws everything anew
 
 let ui = null; // Swagger UI, once the document is shown
 const token = new TokenField(load, accept, () => ui && authorize(ui, ""));
@@ -30,7 +32,7 @@ function accept({ name }) {
 	return name;
 }
 
-/** Load a file of Swagger UI. The files are large, so the page is painted first. */
+/** Load a file of Swagger UI. */
 function file(tag, properties) {
 	const element = h(tag, properties);
 	const loaded = new Promise((resolve, reject) => {
@@ -40,9 +42,6 @@ function file(tag, properties) {
 	document.querySelector("link[rel=stylesheet]").before(element); // our styles override it
 	return loaded;
 }
-
-/** Wait until the page is painted; a page in a hidden tab waits until it is visible. */
-const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
 const showError = (message) =>
 	at("content").replaceChildren(h("p.loading", `${message} Reload the page to try again.`));
@@ -68,16 +67,12 @@ function withCredentials(request) {
 	return request;
 }
 
-async function start() {
-	const request = fetch("openapi.json", { credentials: "omit" });
-	const [response] = await Promise.all([request, painted()]);
+/** Show a document with Swagger UI in the place of the list. */
+async function draw(spec) {
 	await Promise.all([
 		file("link", { rel: "stylesheet", href: `${PAGES}swagger-ui.css` }),
 		file("script", { src: `${PAGES}swagger-ui-bundle.js` }),
 	]);
-	if (!response.ok) return showError(`The document could not be read (status ${response.status}).`);
-	const spec = await response.json();
-	spec.servers = [{ url: new URL(".", location.href).href.replace(/\/$/, "") }];
 	giveExamples(spec);
 	const domNode = h("div");
 	at("content").replaceChildren(domNode);
@@ -96,10 +91,41 @@ async function start() {
 	});
 	ui.specActions.updateJsonSpec(spec); // as `spec` it would be written and parsed as YAML
 	if (token.data) authorize(ui, token.secret);
-	new SideBar(spec, ui.layoutActions).openAddressed();
+	return ui.layoutActions;
 }
+
+async function start() {
+	const response = await fetch("openapi.json", { credentials: "omit" });
+	if (!response.ok) return showError(`The document could not be read (status ${response.status}).`);
+	const spec = await response.json();
+	spec.servers = [{ url: new URL(".", location.href).href.replace(/\/$/, "") }];
+	let layout = null; // the promise of Swagger UI's actions
+	let timer = 0;
+	const filter = () => {
+		const words = operations.find();
+		clearTimeout(timer);
+		timer = setTimeout(async () => (await layout)?.updateFilter(words), FILTER_DELAY_MS);
+	};
+	const open = async (entry) => {
+		at("content").ariaBusy = "true";
+		layout ??= draw(spec);
+		try {
+			unfold(await layout, entry);
+			filter();
+		} catch (error) {
+			fail(error);
+		}
+		at("content").ariaBusy = "false";
+	};
+	const operations = new Operations(spec, open);
+	at("find").oninput = filter;
+	const addressed = operations.addressed();
+	if (addressed) await open(addressed);
+}
+
+const fail = (error) => showError(`The reference cannot be shown: ${error.message}.`);
 
 at("settings").onsubmit = (event) => event.preventDefault();
 at("check").onclick = () => token.check();
 token.restore();
-start().catch((error) => showError(`The reference cannot be shown: ${error.message}.`));
+start().catch(fail);
