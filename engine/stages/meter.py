@@ -219,7 +219,6 @@ def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: Reques
     """A step that reads usage from the events of a stream. `hidden` is the usage option that the
     gateway, not the caller, has set: the event that only reports usage is then removed."""
     feed, clock = usage_reader.feed, time.monotonic
-    key = hidden.key if hidden is not None else b""
     last, longest = clock(), 0.0
 
     def read_events(data: bytes) -> bytes:
@@ -234,9 +233,20 @@ def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: Reques
             record.events += count_events(data)
             await_turn()
         feed(data)
-        return data if hidden is None or data.find(key) < 0 else hidden.hide(data)
+        return data
 
-    return read_events
+    return read_events if hidden is None else _hiding_step(read_events, hidden)
+
+
+def _hiding_step(read_events: Step, option: UsageOption) -> Step:
+    """A step that reads events, and removes the one that only reports usage."""
+    key, hide = option.key, option.hide
+
+    def read_and_hide(data: bytes) -> bytes:
+        data = read_events(data)
+        return data if data.find(key) < 0 else hide(data)
+
+    return read_and_hide
 
 
 def _kind(response: Response) -> tuple[str, str]:

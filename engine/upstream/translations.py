@@ -106,8 +106,12 @@ class RouteTranslations:
         GatewayError 400 for a request that cannot be translated.
         """
         translation = self.of(target)
-        if translation is None:
-            return None
+        return None if translation is None else self.request(exchange, target, translation)
+
+    def request(
+        self, exchange: Exchange, target: Target, translation: TargetTranslation
+    ) -> AnyExchange:
+        """The translated request for a target of this translation. Raises GatewayError 400."""
         # Not set if the body was not parsed: it is not validated and does not name the model.
         media_type = exchange.content.media_type or essence(exchange.header("CONTENT_TYPE") or "")
         if media_type != "application/json":
@@ -173,15 +177,16 @@ class TranslatedRequests:
 
     def carries(self, target: Target) -> bool:
         """Whether a target can get the request, unchanged or translated."""
-        if self._translations.of(target) is None:
+        translation = self._translations.of(target)
+        if translation is None:
             return True
         key = _key(target)
         if key not in self._translated and key not in self._errors:
             try:
                 PREEMPTION.begin()
-                translated = self._translations.translate(self._exchange, target)
-                assert translated is not None
-                self._translated[key] = translated
+                self._translated[key] = self._translations.request(
+                    self._exchange, target, translation
+                )
             except GatewayError as error:
                 self._errors[key] = without_frames(error)
             finally:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from operator import itemgetter
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, ValidationError, convert
+from msgspec.structs import asdict, replace
 
 from engine.dialects.interface.usage import (
     MAX_COUNT,
@@ -105,9 +105,37 @@ class _OutputDetails(_Media):
     reasoning_tokens: Count = None
 
 
+class _Report(_Counts):
+    """The counts with their details, under each of the names that these have."""
+
+    prompt_tokens_details: _InputDetails | None = None
+    input_tokens_details: _InputDetails | None = None
+    input_token_details: _InputDetails | None = None
+    completion_tokens_details: _OutputDetails | None = None
+    output_tokens_details: _OutputDetails | None = None
+    output_token_details: _OutputDetails | None = None
+
+
+_NO_INPUT, _NO_OUTPUT = _InputDetails(), _OutputDetails()
+
+
+def _report_in(holder: Json) -> _Report:
+    """The report in a JSON object; what is neither a count nor an object of counts is ignored."""
+    try:
+        return convert(holder, _Report)
+    except ValidationError:  # rare, see `counts_in`
+        return _Report(
+            **asdict(counts_in(holder, _Counts)),
+            prompt_tokens_details=counts_in(object_in(holder, *_INPUT_DETAILS), _InputDetails),
+            completion_tokens_details=counts_in(
+                object_in(holder, *_OUTPUT_DETAILS), _OutputDetails
+            ),
+        )
+
+
 def _token_usage(holder: Json, medium: str, images: int) -> Usage | None:
     """The usage of tokens. If the parts of the output are not reported, all of it is `medium`."""
-    counts = counts_in(holder, _Counts)
+    counts = _report_in(holder)
     prompt, completion, total = counts.prompt_tokens, counts.completion_tokens, counts.total_tokens
     if prompt is None:
         prompt = counts.input_tokens
@@ -117,7 +145,7 @@ def _token_usage(holder: Json, medium: str, images: int) -> Usage | None:
         return None
     if prompt is None:
         prompt = max((total or 0) - (completion or 0), 0)
-    parts = _output_parts(holder)
+    parts = _output_parts(counts)
     output = completion or 0
     if (reasoning := counts.reasoning_tokens or 0) and not parts.reasoning:
         parts = replace(parts, reasoning=reasoning)
@@ -144,9 +172,9 @@ def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
     return of_research or reasoning > completion
 
 
-def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
-    members = object_in(holder, *_INPUT_DETAILS)
-    details = counts_in(members, _InputDetails)
+def _input_parts(holder: Json, counts: _Report) -> TokenParts:
+    details = counts.prompt_tokens_details or counts.input_tokens_details
+    details = details or counts.input_token_details or _NO_INPUT
     cached = details.cached_tokens
     if cached is None:
         cached = counts.cached_tokens
@@ -164,6 +192,7 @@ def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
         return NO_PARTS
     if not (audio or image):
         return TokenParts(cached=cached, cache_write=write)
+    members = object_in(holder, *_INPUT_DETAILS)
     of_cached = counts_in(object_in(members, "cached_tokens_details"), _Media)
     return TokenParts(
         audio=audio,
@@ -175,8 +204,9 @@ def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
     )
 
 
-def _output_parts(holder: Json) -> TokenParts:
-    details = counts_in(object_in(holder, *_OUTPUT_DETAILS), _OutputDetails)
+def _output_parts(counts: _Report) -> TokenParts:
+    details = counts.completion_tokens_details or counts.output_tokens_details
+    details = details or counts.output_token_details or _NO_OUTPUT
     audio, image = details.audio_tokens or 0, details.image_tokens or 0
     reasoning = details.reasoning_tokens or 0
     if not (audio or image or reasoning):

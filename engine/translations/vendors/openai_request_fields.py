@@ -5,6 +5,7 @@ form of the answer and sampling. Chat completions have some members inside anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from itertools import compress
 from operator import attrgetter
 from typing import Literal
 
@@ -12,7 +13,7 @@ from msgspec import Raw
 
 from engine.translations.neutral.calls import digest
 from engine.translations.neutral.content import Extra, read_cache_mark
-from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.json_members import NULL, Members, WrongType
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number, read_web_search
 from engine.translations.neutral.request import (
@@ -200,12 +201,12 @@ def other_members(harmless: Mapping[str, Container[bytes]]) -> Callable[[JsonObj
         values = values_of(request)
         if not any(values):  # nearly always
             return request.extra
-        present_values = zip(harmless, map(present, values), strict=True)
-        own = {name: raw for name, raw in present_values if raw is not None}
-        texts = {name: bytes(raw).replace(b" ", b"") for name, raw in own.items()}
-        return {name: own[name] for name in own if texts[name] not in harmless[name]} | (
-            request.extra
-        )
+        others = {
+            name: raw
+            for name, raw in compress(zip(harmless, values, strict=True), values)
+            if raw != NULL and bytes(raw).replace(b" ", b"") not in harmless[name]
+        }
+        return others | request.extra if others else request.extra
 
     return read
 
