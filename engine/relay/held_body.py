@@ -32,7 +32,7 @@ class HeldBody:
     def __init__(self, encoding: str) -> None:
         self.size = 0
         self._encoding = encoding
-        self._text = _TextSize(encoding)
+        self._text = _TextSize(encoding) if encoding else None
         self._buffer = bytearray()
         self._file: IO[bytes] | None = None
 
@@ -44,7 +44,7 @@ class HeldBody:
         """Raises OSError, if there is no memory: then it is not held."""
         if self._file is not None:
             self._write(self._file, data)
-        elif self._text.is_large_with(data):
+        elif self._is_large_with(data):
             file = os.fdopen(os.memfd_create("modelway-body"), "w+b", buffering=0)
             try:
                 write_all(file, self._buffer)
@@ -56,6 +56,12 @@ class HeldBody:
         else:
             self._buffer += data
         self.size += len(data)
+
+    def _is_large_with(self, data: bytes) -> bool:
+        """Whether the text is large with the next bytes of the body."""
+        if self._text is None:
+            return self.size + len(data) > LARGE
+        return self._text.is_large_with(data)
 
     def _write(self, file: IO[bytes], data: bytes) -> None:
         """Write the data behind that of before, or nothing of it."""

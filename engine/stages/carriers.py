@@ -34,18 +34,21 @@ def secrets_remover(carriers: Sequence[Carrier]) -> Callable[[Exchange], None]:
     prefixes = tuple(c.name.lower() for c in carriers if c.kind == "subprotocol")
     in_query = frozenset(c.name for c in carriers if c.kind == "query")
 
-    def remove(exchange: Exchange) -> None:
-        if in_query and exchange.query:
-            exchange.query = Query.parse(exchange.query).without(in_query)
-            exchange.rewrite_query()
+    def remove_headers(exchange: Exchange) -> None:
         for key in headers:
             if key in exchange.environ:
                 exchange.environ = environ = dict(exchange.environ)
                 del environ[key]
+
+    def remove(exchange: Exchange) -> None:
+        remove_headers(exchange)
+        if in_query and exchange.query:
+            exchange.query = Query.parse(exchange.query).without(in_query)
+            exchange.rewrite_query()
         if prefixes and _SUBPROTOCOLS in exchange.environ:
             exchange.environ = _without_subprotocols(exchange.environ, prefixes)
 
-    return remove
+    return remove if in_query or prefixes else remove_headers
 
 
 def secrets_reader(

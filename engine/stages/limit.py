@@ -42,11 +42,14 @@ def limit(
     limit_sets = LimitSets(rules, services.proxies, upstream, part, tables=services.names)
     has_rules, is_first = limit_sets.has_rules, part.earlier is None
     counters = services.counters
+    if counters is None:
+        return lambda exchange, following: following(exchange)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        caller = exchange.caller
-        if counters is None or not (has_rules or (caller is not None and caller.is_limited)):
-            return following(exchange)
+        if not has_rules:
+            caller = exchange.caller
+            if caller is None or not caller.is_limited:
+                return following(exchange)
         limits = limit_sets.of(exchange)
         if not limits.limits:
             return following(exchange)

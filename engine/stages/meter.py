@@ -137,12 +137,13 @@ def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
         usage = usage.without_cache_twice()
     record.usage = usage
     names = record.model or exchange.model.name, record.upstream, record.upstream_model
-    price = services.prices.find(*names)
+    prices = services.prices
+    price = prices.find(*names)
     if price is not None:
         record.cost = price.cost(usage)
         record.price_source = price.source
-    if services.prices.by_team:
-        _charge_team(exchange, services.prices, names, usage)
+    if prices.by_team:
+        _charge_team(exchange, prices, names, usage)
     if record.unused:
         _charge_unused(exchange, services)
 

@@ -202,12 +202,13 @@ def _converted(
     which becomes that of the result."""
     target, response = result.target, result.response
     assert response is not None
-    body_dialect = _body_dialect(dialect, translated)
-    if target.upstream.cache_in_input and body_dialect.meter is not None:
-        result.cache_counted_twice = body_dialect.meter.excludes_cache
-    if target.edits.responses:
-        response = edited_response(response, _editor(target, exchange), method, body_dialect)
-        result.response = response
+    if target.converts_answers:
+        body_dialect = _body_dialect(dialect, translated)
+        if target.upstream.cache_in_input and body_dialect.meter is not None:
+            result.cache_counted_twice = body_dialect.meter.excludes_cache
+        if target.edits.responses:
+            response = edited_response(response, _editor(target, exchange), method, body_dialect)
+            result.response = response
     if translated is not None:
         result.dropped = translated.dropped
         response = result.response = translated_response(

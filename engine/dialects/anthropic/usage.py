@@ -55,13 +55,6 @@ def _counts(document: object) -> Json:
     return object_in(message if isinstance(message, dict) else document, "usage")
 
 
-class _TokenCounts(Struct):
-    input_tokens: Count = None
-    output_tokens: Count = None
-    cache_read_input_tokens: Count = None
-    cache_creation_input_tokens: Count = None
-
-
 class _CacheCreation(Struct):
     ephemeral_5m_input_tokens: Count = None
     ephemeral_1h_input_tokens: Count = None
@@ -71,9 +64,21 @@ class _OutputDetails(Struct):
     thinking_tokens: Count = None
 
 
+_NO_CREATION, _NO_DETAILS = _CacheCreation(), _OutputDetails()
+
+
+class _TokenCounts(Struct):
+    input_tokens: Count = None
+    output_tokens: Count = None
+    cache_read_input_tokens: Count = None
+    cache_creation_input_tokens: Count = None
+    cache_creation: _CacheCreation | None = None
+    output_tokens_details: _OutputDetails | None = None
+
+
 def _usage_in(holder: Json) -> Usage | None:
     counts = counts_in(holder, _TokenCounts)
-    creation = counts_in(object_in(holder, "cache_creation"), _CacheCreation)
+    creation = counts.cache_creation or _NO_CREATION
     plain, output = counts.input_tokens, counts.output_tokens
     cached, cache_write = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
     write_5m, write_1h = creation.ephemeral_5m_input_tokens, creation.ephemeral_1h_input_tokens
@@ -81,7 +86,7 @@ def _usage_in(holder: Json) -> Usage | None:
         cache_write = (write_5m or 0) + (write_1h or 0)
     if plain is None and output is None and cached is None and cache_write is None:
         return None
-    details = counts_in(object_in(holder, "output_tokens_details"), _OutputDetails)
+    details = counts.output_tokens_details or _NO_DETAILS
     return token_usage(
         (plain or 0) + (cached or 0) + (cache_write or 0),
         output or 0,

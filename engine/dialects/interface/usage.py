@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from operator import attrgetter
-from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, NamedTuple, Protocol, TypeVar, get_args, get_type_hints
 
 from msgspec import Meta, Struct, ValidationError, convert, field
 
@@ -250,13 +250,30 @@ _Counts = TypeVar("_Counts", bound=Struct)
 
 
 def counts_in(holder: object, kind: type[_Counts]) -> _Counts:
-    """The counts in a JSON object, as a `kind` (a Struct of `Count`s). A member that is absent or
-    not a count is None; if `holder` is not an object, all are None."""
+    """The counts in a JSON object, as a `kind`: a Struct of `Count`s, and of Structs of them. A
+    member that is absent, not a count or not an object is None; if `holder` is not an object, all
+    are None."""
     if not holder:
         return kind()
     try:
         return convert(holder, kind)
     except ValidationError:  # rare: 12.0, or a value that is not a count
-        members = holder if isinstance(holder, dict) else {}
-        names = kind.__struct_encode_fields__
-        return convert({name: count_in(members, name) for name in names}, kind)
+        members, details = holder if isinstance(holder, dict) else {}, _details_of(kind)
+        values: dict[str, object] = {}
+        for name, member in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
+            if name not in details:
+                values[name] = count_in(members, member)
+            elif counts := object_in(members, member):
+                values[name] = counts_in(counts, details[name])
+        return kind(**values)
+
+
+@cache
+def _details_of(kind: type[Struct]) -> Mapping[str, type[Struct]]:
+    """The members of a Struct that are Structs."""
+    return {
+        name: each
+        for name, hint in get_type_hints(kind).items()
+        for each in get_args(hint)
+        if isinstance(each, type) and issubclass(each, Struct)
+    }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from operator import itemgetter
 
-from msgspec import Struct, ValidationError, convert
-from msgspec.structs import asdict, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.dialects.interface.usage import (
     MAX_COUNT,
@@ -72,22 +72,6 @@ def _counts(document: Json) -> Json:
 
 
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
-_OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details", "output_token_details")
-
-
-class _Counts(Struct):
-    prompt_tokens: Count = None
-    completion_tokens: Count = None
-    input_tokens: Count = None
-    output_tokens: Count = None
-    total_tokens: Count = None
-    cached_tokens: Count = None
-    prompt_cache_hit_tokens: Count = None
-    cache_read_input_tokens: Count = None
-    cache_creation_input_tokens: Count = None
-    reasoning_tokens: Count = None
-    citation_tokens: Count = None
-    num_search_queries: Count = None
 
 
 class _Media(Struct):
@@ -105,9 +89,24 @@ class _OutputDetails(_Media):
     reasoning_tokens: Count = None
 
 
-class _Report(_Counts):
-    """The counts with their details, under each of the names that these have."""
+_NO_INPUT, _NO_OUTPUT = _InputDetails(), _OutputDetails()
 
+
+class _Counts(Struct):
+    """The counts, with their details under each of the names that these have."""
+
+    prompt_tokens: Count = None
+    completion_tokens: Count = None
+    input_tokens: Count = None
+    output_tokens: Count = None
+    total_tokens: Count = None
+    cached_tokens: Count = None
+    prompt_cache_hit_tokens: Count = None
+    cache_read_input_tokens: Count = None
+    cache_creation_input_tokens: Count = None
+    reasoning_tokens: Count = None
+    citation_tokens: Count = None
+    num_search_queries: Count = None
     prompt_tokens_details: _InputDetails | None = None
     input_tokens_details: _InputDetails | None = None
     input_token_details: _InputDetails | None = None
@@ -116,26 +115,9 @@ class _Report(_Counts):
     output_token_details: _OutputDetails | None = None
 
 
-_NO_INPUT, _NO_OUTPUT = _InputDetails(), _OutputDetails()
-
-
-def _report_in(holder: Json) -> _Report:
-    """The report in a JSON object; what is neither a count nor an object of counts is ignored."""
-    try:
-        return convert(holder, _Report)
-    except ValidationError:  # rare, see `counts_in`
-        return _Report(
-            **asdict(counts_in(holder, _Counts)),
-            prompt_tokens_details=counts_in(object_in(holder, *_INPUT_DETAILS), _InputDetails),
-            completion_tokens_details=counts_in(
-                object_in(holder, *_OUTPUT_DETAILS), _OutputDetails
-            ),
-        )
-
-
 def _token_usage(holder: Json, medium: str, images: int) -> Usage | None:
     """The usage of tokens. If the parts of the output are not reported, all of it is `medium`."""
-    counts = _report_in(holder)
+    counts = counts_in(holder, _Counts)
     prompt, completion, total = counts.prompt_tokens, counts.completion_tokens, counts.total_tokens
     if prompt is None:
         prompt = counts.input_tokens
@@ -172,7 +154,7 @@ def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
     return of_research or reasoning > completion
 
 
-def _input_parts(holder: Json, counts: _Report) -> TokenParts:
+def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
     details = counts.prompt_tokens_details or counts.input_tokens_details
     details = details or counts.input_token_details or _NO_INPUT
     cached = details.cached_tokens
@@ -204,7 +186,7 @@ def _input_parts(holder: Json, counts: _Report) -> TokenParts:
     )
 
 
-def _output_parts(counts: _Report) -> TokenParts:
+def _output_parts(counts: _Counts) -> TokenParts:
     details = counts.completion_tokens_details or counts.output_tokens_details
     details = details or counts.output_token_details or _NO_OUTPUT
     audio, image = details.audio_tokens or 0, details.image_tokens or 0

@@ -114,14 +114,14 @@ class Client:
         if not target.startswith("/"):
             # In the absolute URL for a proxy it would become a part of the host.
             raise ValueError("the target of a request begins with '/'")
-        length = _length(method, body)
+        length = len(body) if isinstance(body, bytes) else _length(method, body)
         if self._extra:
             headers = [*headers, *self._extra]
         head = request_head(method, self._prefix + target, self.host, headers, length)
         upgrade = head.endswith(UPGRADE_END)
         deadlines = Deadlines(self._timeouts, self._clock, total)
         # A body that can be sent once does not go to a connection that may have just ended.
-        is_replayable = body is None or isinstance(body, bytes) or body.is_replayable
+        is_replayable = isinstance(body, bytes) or body is None or body.is_replayable
         connection = self._pool.take() if is_replayable else None
         if connection is not None:
             parser = ResponseParser(method, upgrade)
@@ -254,8 +254,8 @@ def _prune(client: ref[Client]) -> None:
         alive.prune()
 
 
-def _length(method: str, body: bytes | Spool | None) -> int | None:
+def _length(method: str, body: Spool | None) -> int | None:
     if body is None:
         # RFC 9110 8.6: a method for which a body has a meaning sends `Content-Length: 0`.
         return 0 if method in ("POST", "PUT", "PATCH", "QUERY") else None
-    return len(body) if isinstance(body, bytes) else body.size
+    return body.size

@@ -83,6 +83,26 @@ def test_counts_of_an_object_without_what_is_no_count(holder, expected):
     assert counts_in(holder, _Counts) == expected
 
 
+class _Report(Struct, rename="camel"):
+    whole_count: Count = None
+    of_it: _Counts | None = None
+
+
+@pytest.mark.parametrize(
+    ("holder", "expected"),
+    [
+        ({"wholeCount": 3, "ofIt": {"a": 1}}, _Report(3, _Counts(1))),
+        ({"wholeCount": 3.0, "ofIt": {"a": 1.0, "b": "x"}}, _Report(3, _Counts(1))),
+        ({"wholeCount": 3, "ofIt": None}, _Report(3)),
+        ({"wholeCount": 3, "ofIt": []}, _Report(3)),
+        ({"wholeCount": 3, "ofIt": "many"}, _Report(3)),
+        ({"wholeCount": -3}, _Report()),
+    ],
+)
+def test_counts_and_their_details(holder, expected):
+    assert counts_in(holder, _Report) == expected
+
+
 class _OddCounts(Struct):
     odd_count: Count = None
     null_count: Count = None
