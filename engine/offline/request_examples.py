@@ -165,8 +165,9 @@ class RequestExamples:
 
 
 def _examples(holder: Node) -> Iterator[Node]:
-    """The examples of a media type or a parameter, those of its contents included."""
-    if holder.has("example"):
+    """The examples of a media type or a parameter, those of its contents included. A null is how
+    generators write that there is none."""
+    if holder.literal("example").value is not None:
         yield holder.literal("example")
     for example in [example for _, example in holder.get("examples").items()]:
         for key in ("value", "dataValue"):
@@ -177,7 +178,7 @@ def _examples(holder: Node) -> Iterator[Node]:
 
 
 def _schema_examples(schema: Node) -> Iterator[Node]:
-    """The examples of a schema, and its default. A null is how some write that there is none."""
+    """The examples of a schema, and its default."""
     for key in ("example", "default"):
         if schema.value.get(key) is not None:
             yield schema.literal(key)

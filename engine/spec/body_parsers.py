@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
@@ -13,17 +14,39 @@ from engine.exchange.exchange import Exchange
 from engine.spec import multipart
 from engine.spec.casting import Cast, compile_cast
 from engine.spec.document.node import Node
-from engine.spec.document.schema_types import takes_any_text
+from engine.spec.document.schema_types import takes_any_text, types_of
 from engine.spec.form_bodies import compile_form, compile_multipart, form_splits_at_commas
 from engine.spec.multipart_items import compile_items
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.sequences import parse_sequence
 from engine.values.errors import GatewayError, Malformed
-from engine.values.json_edit import Buffer
+from engine.values.json_edit import Buffer, Edit
+from engine.values.media_types import body_kind, sequence_kind
 
 _CHARSET = re.compile(r';\s*charset="?([^";\s]*)', re.IGNORECASE)
 Parse = Callable[[Exchange], Any]
 Compiled = TypeVar("Compiled")
+
+
+def kind_of_body(media_type: str, media: Node) -> str:
+    """The kind of a body that can be parsed, "" for any other. A text of which the schema describes
+    an object or a list is one: the syntax of YAML and CSV is not that of a parameter."""
+    schema = media.get("schema")
+    if schema.value is not None and (kind := _sequence_kind(media_type, media)):
+        return kind
+    kind = body_kind(media_type)
+    is_nested = types_of(schema.value or {}, schema.follow) <= {"array", "object", "null"}
+    return "" if kind == "text" and is_nested else kind
+
+
+def _sequence_kind(media_type: str, media: Node) -> str:
+    """The kind of sequence that the schema describes as an array; "" for any other body. Only
+    OpenAPI 3.2 has them."""
+    kind = sequence_kind(media_type) if media.library.is_32 else ""
+    by_position = kind != "parts" or any(
+        media.has(key) for key in ("itemSchema", "prefixEncoding", "itemEncoding")
+    )
+    return kind if by_position else ""
 
 
 def compile_parser(
@@ -87,8 +110,9 @@ def _text(cast: Cast, exchange: Exchange) -> object:
         return cast(data.decode("latin-1"))
 
 
-def parse_json(exchange: Exchange) -> object:
-    """The JSON value of the body. Raises GatewayError 400."""
+def parse_json(exchange: Exchange, *, with_mark: bool = True) -> object:
+    """The JSON value of the body, which loses its byte order mark unless `with_mark` is false: some
+    parsers ignore one, others refuse it (RFC 8259, 8.1). Raises GatewayError 400."""
     buffer = exchange.body.buffer
     try:
         if isinstance(buffer, bytes):
@@ -96,8 +120,18 @@ def parse_json(exchange: Exchange) -> object:
         with memoryview(buffer) as view:
             return orjson.loads(view)
     except orjson.JSONDecodeError as error:
+        if with_mark and buffer[: len(BOM_UTF8)] == BOM_UTF8:
+            edit_body(exchange, (0, len(BOM_UTF8), b""))
+            return parse_json(exchange, with_mark=False)
         message = f"The request body is not valid JSON: {_json_error(buffer, error)}."
         raise GatewayError(400, "invalid_json", message) from error
+
+
+def edit_body(exchange: Exchange, *edits: Edit) -> None:
+    """Replace the body of a request by one with these edits."""
+    body = exchange.body = exchange.body.rewrite(*edits)
+    if body.in_memory is None:
+        exchange.on_end.append(body.close)
 
 
 def has_foreign_charset(content_type: str) -> bool:

@@ -32,6 +32,7 @@ ReadLeaf = Callable[[Any], object]
 MAX_INDEX: Final = 1000
 _MAX_DIGITS: Final = 400  # more than any double has; `int()` refuses more than 4300
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_WHOLE = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _NESTED: Final = (dict, list)  # made once: `dict | list` costs each value
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})?")
@@ -40,9 +41,11 @@ _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})?")
 def compile_cast(schema: object, resolve: Resolve) -> Cast:
     """A function that casts a text by `schema`; text that does not fit stays text.
 
-    Integers are canonical decimals, numbers JSON numbers, booleans `true` and `false`. `null` and
-    the empty text become None if the schema allows null but no string. Without a type in the
-    schema, every text stays text; with string among others, a text that fits no other type does.
+    Integers are canonical decimals, also with a fraction of zeros, numbers JSON numbers, booleans
+    `true` and `false`; where the schema allows no string, also as languages write them (`True` of
+    Python), and `1` and `0` where it allows no number. `null` and the empty text become None if the
+    schema allows null but no string. Without a type in the schema, every text stays text; with
+    string among others, a text that fits no other type does.
     """
     types = types_of(schema, resolve)
     words: dict[str, object] = {}
@@ -50,6 +53,10 @@ def compile_cast(schema: object, resolve: Resolve) -> Cast:
         return _as_is
     if "boolean" in types:
         words |= {"true": True, "false": False}
+        if "string" not in types:
+            words |= {"True": True, "TRUE": True, "False": False, "FALSE": False}
+        if not types & {"string", "integer", "number"}:
+            words |= {"1": True, "0": False}
     if "null" in types and "string" not in types:
         words |= {"null": None, "": None}
     parse = _number if "number" in types else _integer if "integer" in types else _as_is
@@ -61,7 +68,12 @@ def _as_is(text: str) -> object:
 
 
 def _integer(text: str) -> object:
-    return int(text) if len(text) <= _MAX_DIGITS and _INTEGER.fullmatch(text) else text
+    if len(text) > _MAX_DIGITS:
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    whole = _WHOLE.fullmatch(text)
+    return int(whole[1]) if whole else text
 
 
 def _number(text: str) -> object:

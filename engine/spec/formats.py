@@ -11,7 +11,7 @@ from datetime import date
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _DATE_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)([.,]\d+)?)?"
-    r"([Zz]|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?",
+    r"([Zz]|[ +-]([01]\d|2[0-3])(:?[0-5]\d)?)?",
     re.ASCII,
 )
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -26,7 +26,8 @@ def _is_date(text: str) -> bool:
 
 def _is_date_time(text: str) -> bool:
     """Whether it is a date with a time of RFC 3339, or as clocks of programming languages write it
-    and as servers read it (ISO 8601): without an offset, or with one without a colon."""
+    and as servers read it (ISO 8601): without an offset, or with one without a colon. The sign of
+    an offset may be a space, which is what a form or query has of a plus that is not encoded."""
     match = _DATE_TIME.fullmatch(text)
     return match is not None and _is_date(match[1])
 

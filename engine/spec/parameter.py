@@ -19,7 +19,7 @@ from engine.spec.document.path_items import declared_parameters
 from engine.spec.document.schema_types import Resolve, kind_of, properties_of, types_of
 from engine.spec.form_bodies import compile_form
 from engine.spec.parameter_readers import compile_reader, splits_at_commas
-from engine.spec.parameter_styles import Reader, parse_json
+from engine.spec.parameter_styles import Reader, http_date_reader, parse_json
 from engine.spec.query_string import Query, decode
 from engine.spec.refusal_messages import explain
 from engine.spec.schema_validator import SchemaValidator
@@ -232,6 +232,8 @@ def _parameter(
     others = [compile_read(decoded=True)] if splits else []
     if media_type is None and (single := _single_types(shape, resolve)):
         others.append(compile_read(schema={"type": single}))
+    if location == "header" and schema.text("format") == "date-time":
+        others.append(http_date_reader(read))
     is_required = required or location == "path"
     header = environ_key(name) if location == "header" else ""
     return Parameter(name, location, is_required, read, validator, tuple(others), header)

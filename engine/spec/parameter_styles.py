@@ -6,6 +6,7 @@ Delimiters are split before decoding, so that an encoded comma is data.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ Clean = Callable[[str], str]
 Pairs = Callable[[Any], list[tuple[str, str]] | None]
 Split = Callable[[str], list[str]]
 Shape = Callable[[Tree], object]
+
+_HTTP_DATE = "%a, %d %b %Y %H:%M:%S GMT"
 
 
 class ParameterText(NamedTuple):
@@ -155,6 +158,19 @@ def nested_in(query: Query, name: str, reserved: Collection[str]) -> list[tuple[
     if not nested or not reserved:
         return nested
     return [(brackets, value) for brackets, value in nested if name + brackets not in reserved]
+
+
+def http_date_reader(read: Reader) -> Reader:
+    """Reads a date of HTTP as one of ISO 8601. Headers such as If-Modified-Since are written so
+    (RFC 9110, 5.6.7), whatever format their document names."""
+
+    def read_date(source: Any) -> object:
+        try:
+            return datetime.strptime(str(read(source)), _HTTP_DATE).isoformat()
+        except ValueError:
+            return MISSING
+
+    return read_date
 
 
 def content_reader(text: ParameterText, media_type: str) -> Reader:

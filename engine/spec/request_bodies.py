@@ -14,7 +14,14 @@ from msgspec import Struct
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Content, Exchange
-from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
+from engine.spec.body_parsers import (
+    Parse,
+    compile_parser,
+    edit_body,
+    has_foreign_charset,
+    kind_of_body,
+    parse_json,
+)
 from engine.spec.document.node import Node
 from engine.spec.document.schema_types import takes_any_bytes
 from engine.spec.member_finder import MemberFinder, read_only_members, unknown_members
@@ -23,7 +30,7 @@ from engine.spec.refusal_messages import explain
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.values.errors import GatewayError
-from engine.values.media_types import EXAMPLES, body_kind, essence, sequence_kind
+from engine.values.media_types import EXAMPLES, OTHER_NAMES, body_kind, essence
 
 
 class BodyRule(Struct, frozen=True):
@@ -94,7 +101,7 @@ class Bodies:
         that is missing or cannot be parsed. If not `strict`, a missing body and an unknown media
         type are accepted.
         """
-        if exchange.body.size == 0:
+        if exchange.body.size == 0 and not self._has_empty_content(exchange):
             if self.required and strict:
                 raise GatewayError(400, "missing_body", "The request needs a body; it has none.")
             return None
@@ -116,6 +123,15 @@ class Bodies:
             use_documented_names(exchange, rule.spellings)
         return rule
 
+    def _has_empty_content(self, exchange: Exchange) -> bool:
+        """Whether an empty body is content that the operation needs, of the media type that its
+        head names: a form without fields, an empty text or file."""
+        media_type = essence(exchange.environ.get("CONTENT_TYPE", ""))
+        may_be_empty = body_kind(media_type) in ("form", "text", "")
+        if not (self.required and media_type and may_be_empty) or media_type.endswith("xml"):
+            return False
+        return self._rule_of(media_type) is not None
+
     def rule(self, exchange: Exchange) -> BodyRule:
         """The rule for the request's media type. Raises GatewayError 400 or 415."""
         return self._match(exchange)[1]
@@ -131,7 +147,7 @@ class Bodies:
                 message = "This operation accepts no request body."
                 raise GatewayError(400, "unexpected_body", message)
             media_type = essence(content_type)
-            rule = self.rules.get(media_type) or self._rule_of_range(media_type)
+            rule = self._rule_of(media_type)
         if rule is None:
             accepted = " or ".join(self.media_types)
             actual = f"got '{media_type[:80]}'" if media_type else "got none"
@@ -147,6 +163,13 @@ class Bodies:
             message = "The charset of a JSON body must be UTF-8."
             raise GatewayError(415, "unsupported_media_type", message)
         return media_type, rule
+
+    def _rule_of(self, media_type: str) -> BodyRule | None:
+        """The rule of a media type: its own, that of another name of it, or that of a range."""
+        for name in (media_type, *OTHER_NAMES.get(media_type, ())):
+            if name in self.rules:
+                return self.rules[name]
+        return self._rule_of_range(media_type)
 
     def _rule_of_range(self, media_type: str) -> BodyRule | None:
         """The rule of the narrowest range: `application/*+json`, `application/*`, `*/*`."""
@@ -185,9 +208,7 @@ def use_documented_names(exchange: Exchange, spellings: Spellings) -> None:
     member that is there in both spellings."""
     if not (edits := spellings.edits(exchange.body.buffer)):
         return
-    body = exchange.body = exchange.body.rewrite(*edits)
-    if body.in_memory is None:
-        exchange.on_end.append(body.close)
+    edit_body(exchange, *edits)
     exchange.content = exchange.content._replace(value=parse_json(exchange))
 
 
@@ -218,8 +239,7 @@ def compile_bodies(
                 with_read_only=with_read_only,
             )
             continue
-        kind = _sequence_kind(media_type, media) if validator is not None else ""
-        parse = compile_parser(kind or body_kind(media_type), media, validator)
+        parse = compile_parser(kind_of_body(media_type, media), media, validator)
         is_json_body = parse is parse_json
         names = _names(schema, schemas) if with_names and is_json_body else None
         spellings = _spellings(schema, schemas) if is_json_body else None
@@ -256,16 +276,6 @@ def _range(
             of_json = (names, _spellings(schema, schemas), read_only) if kind == "json" else ()
             rules[kind] = BodyRule(parse, validator if parse else None, *of_json)
     return MediaRange(rules, unparsed, needs_type=True)
-
-
-def _sequence_kind(media_type: str, media: Node) -> str:
-    """The kind of sequence that the schema describes as an array; "" for any other body. Only
-    OpenAPI 3.2 has them."""
-    kind = sequence_kind(media_type) if media.library.is_32 else ""
-    by_position = kind != "parts" or any(
-        media.has(key) for key in ("itemSchema", "prefixEncoding", "itemEncoding")
-    )
-    return kind if by_position else ""
 
 
 def _names(schema: Node, schemas: Schemas) -> MemberFinder | None:

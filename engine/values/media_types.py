@@ -13,6 +13,22 @@ EXAMPLES = {
 """The kinds of bodies that can be parsed, with example media types: a media range includes a kind
 if it matches one of its examples."""
 
+_SAME = (
+    ("application/xml", "text/xml"),
+    ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"),
+    *(
+        ("application/gzip", "application/x-gzip"),
+        ("application/zip", "application/x-zip-compressed"),
+    ),
+    *(("image/jpeg", "image/jpg"), ("audio/mpeg", "audio/mp3"), ("audio/flac", "audio/x-flac")),
+    *(("audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"), ("audio/mp4", "audio/x-m4a")),
+    ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"),
+)
+"""Names of one media type (RFC 7303 9.2, RFC 9512 2.1, and what browsers and libraries guess from
+the name of a file)."""
+OTHER_NAMES = {name: tuple(n for n in names if n != name) for names in _SAME for name in names}
+"""The other names of a media type, by each of its names."""
+
 _LINES = frozenset(
     {"application/jsonl", "application/x-ndjson", "application/ndjson", "application/x-jsonlines"}
     | {"application/jsonlines"}

@@ -62,6 +62,7 @@ TITLE = "this example of shop.op would be refused: Invalid type for 'name': expe
         (body(NAMED, example='{"name": "x"}'), []),
         (body(NAMED, example='{"x": 1}'), [(MISSING, "'{\"x\": 1}'")]),
         (body(NAMED, examples={"a": {"externalValue": "http://x.test"}}), []),
+        (body(NAMED, example=None), []),
         (body(NAMED, "application/xml", example="<x/>"), []),
         (body({}, example={"x": 1}), []),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.exchange.body import receive
+from engine.exchange.body import IN_MEMORY, receive
 from engine.exchange.exchange import MISSING
 from engine.spec.request_bodies import Bodies, check
 from engine.values.errors import GatewayError
@@ -31,7 +32,8 @@ from tests.support.each import each
         b"\xff\xfe",
         b'{"a": "\xff"}',
         b'{"a": "\\ud800"}',
-        b'\xef\xbb\xbf{"model": "m"}',
+        b'\xef\xbb\xbf\xef\xbb\xbf{"model": "m"}',
+        b"\xef\xbb\xbf{",
         b'{"a": 1,}',
         b"[" * 10_000 + b"]" * 10_000,
         b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
@@ -43,6 +45,17 @@ def test_a_body_that_is_not_json_is_a_400(tmp_path: Path, body: bytes) -> None:
     assert error.status == 400
     assert error.code == ("invalid_json" if body else "missing_body")
     assert len(error.message) < 300
+
+
+@each("size", [0, IN_MEMORY])
+def test_the_byte_order_mark_of_json_is_left_out(tmp_path: Path, size: int) -> None:
+    body = b'{"model": "m"}' + b" " * size
+    request = exchange(BOM_UTF8 + body, JSON)
+    assert taking(tmp_path, JSON).bodies.parse(request) is not None
+    assert request.content.value == {"model": "m"}
+    assert b"".join(request.body.chunks()) == body
+    for end in request.on_end:
+        end()
 
 
 @each("depth", [10, 100, 900])
@@ -171,3 +184,10 @@ def test_text_without_demands_is_relayed_as_it_is(tmp_path: Path) -> None:
     post = {"operationId": "x", "requestBody": {"content": content}, "responses": {}}
     operation = operations(tmp_path, document(paths={"/x": {"post": post}}))["x"]
     assert ask(operation, b"\xff", "text/plain") is MISSING
+
+
+@each("media_type", ["text/yaml", "text/csv", "text/plain"])
+def test_a_text_of_which_the_schema_describes_an_object_is_relayed(
+    tmp_path: Path, media_type: str
+) -> None:
+    assert ask(taking(tmp_path, media_type), b"model: m", media_type) is MISSING

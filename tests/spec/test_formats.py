@@ -14,6 +14,7 @@ DAY = "2024-02-29"
         *(f"{DAY}T12:00:00Z", f"{DAY}t12:00:00.123456z", f"{DAY}T23:59:60+02:00"),
         f"{DAY}T12:00:00",  # datetime.isoformat() of Python
         f"{DAY} 12:00:00.5",  # str(datetime)
+        f"{DAY}T12:00:00 02:00",  # with a plus in a query
         *(f"{DAY}T12:00:00.000+0000", f"{DAY}T12:00+01", f"{DAY}T12:00:00,5Z"),
     ],
 )

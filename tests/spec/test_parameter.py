@@ -137,3 +137,21 @@ def test_it_needs_content(tmp_path: Path) -> None:
     parameter = {"name": "q", "in": "querystring", "schema": {"type": "string"}}
     paths = {"/a": {"get": get(parameters=[parameter])}}
     assert warning_codes(tmp_path, document(version="3.2.0", paths=paths)) == ["MW204"]
+
+
+@each(
+    ("value", "is_accepted"),
+    [
+        *(("Wed, 21 Oct 2015 07:28:00 GMT", True), ("2015-10-21T07:28:00Z", True)),
+        *(("21 Oct 2015", False), ("yesterday", False), ("Wed, 32 Oct 2015 07:28:00 GMT", False)),
+    ],
+)
+def test_a_date_in_a_header_may_be_one_of_http(
+    tmp_path: Path, value: str, is_accepted: bool
+) -> None:
+    schema = {"type": "string", "format": "date-time"}
+    declared = {"name": "If-Modified-Since", "in": "header", "schema": schema}
+    (parameter,) = operations(
+        tmp_path, document(paths={"/x": {"get": get("x", parameters=[declared])}})
+    )["x"].parameters
+    assert parameter.accepts(value) is is_accepted

@@ -83,6 +83,42 @@ def test_a_body_that_is_required_must_be_there(tmp_path: Path) -> None:
     assert (error.status, error.code) == (400, "missing_body")
 
 
+@each(
+    ("media_type", "status"),
+    [
+        *((FORM, 200), (f"{FORM}; charset=UTF-8", 200), ("application/octet-stream", 200)),
+        *(("text/plain", 200), ("application/xml", 400), (JSON, 400), ("", 400)),
+        *(("multipart/form-data; boundary=x", 400), ("audio/wav", 400)),
+    ],
+)
+def test_an_empty_form_text_or_file_is_a_body(tmp_path: Path, media_type: str, status: int) -> None:
+    declared = [FORM, "application/octet-stream", "application/xml", JSON, "multipart/form-data"]
+    content = {name: {"schema": {}} for name in (*declared, "text/plain")}
+    body = {"required": True, "content": content}
+    post = {"operationId": "x", "requestBody": body, "responses": {}}
+    operation = operations(tmp_path, document(paths={"/x": {"post": post}}))["x"]
+    if status == 200:
+        assert ask(operation, b"", media_type) in ({}, MISSING)
+    else:
+        assert body_refusal(operation, b"", media_type).code == "missing_body"
+
+
+def test_an_empty_form_without_a_field_that_is_required_says_which(tmp_path: Path) -> None:
+    assert body_refusal(taking(tmp_path, FORM), b"", FORM).param == "model"
+
+
+@each(
+    ("declared", "sent"),
+    [
+        *(("application/xml", "text/xml; charset=utf-8"), ("text/xml", "application/xml")),
+        *(("audio/wav", "audio/x-wav"), ("image/jpeg", "image/jpg")),
+        *(("text/yaml", "application/yaml"), ("application/jsonl", "application/x-ndjson")),
+    ],
+)
+def test_a_media_type_has_several_names(tmp_path: Path, declared: str, sent: str) -> None:
+    assert ask(taking(tmp_path, declared), b"a: 1", sent) in (MISSING, "a: 1")
+
+
 def test_a_body_that_is_not_required_may_be_absent(tmp_path: Path) -> None:
     operation = taking(tmp_path, JSON, required=False)
     assert ask(operation, b"") is MISSING

@@ -22,7 +22,7 @@ _MEDIA_TYPES = (
     *("application/x-ndjson", "application/jsonl", "text/plain", "text/html", "text/csv"),
     *("text/event-stream", "text/xml", "image/png", "image/jpeg", "audio/mpeg", "audio/wav"),
 )
-_IN_USE = frozenset({"image/jpg", "audio/mp3"})
+_IN_USE = frozenset({"image/jpg", "audio/mp3", "text/json"})
 """Names that are not registered and that callers send all the same."""
 _TOP_LEVEL = frozenset(
     {"application", "audio", "font", "haptics", "image", "message", "model", "multipart"}
@@ -40,7 +40,6 @@ _SHORT_FORMS = {
     "csv": "text/csv",
     "application/www-form-urlencoded": "application/x-www-form-urlencoded",
     "application/form-data": "multipart/form-data",
-    "text/json": "application/json",
     "application/form-urlencoded": "application/x-www-form-urlencoded",
 }
 _FORMATS = frozenset(

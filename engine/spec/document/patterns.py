@@ -36,12 +36,23 @@ class Reading(NamedTuple):
     is_exact: bool = True
 
 
+_FIELD = "(?:yyyy|YYYY|yy|YY|MMM|MM|dd|DD|HH|hh|mm|ss|SS)"
+_CLOCK = re.compile(
+    rf"(?=.*(?:yyyy|[-/:.]))(?:EEE,? )?{_FIELD}(?:[-/:., ]*(?:T|'T')?{_FIELD})+"
+    r"(?:[.,]S+|'?Z'?| ?a|[zX]+)*"
+)
+"""A format of dates of Java or JavaScript (`yyyy-MM-dd'T'HH:mm:ss`), which generators of documents
+copy from annotations: as an expression it matches no date."""
+
+
 @lru_cache(maxsize=_MAX_PATTERNS)
 def read(pattern: str) -> Reading:
     """How the engine reads a pattern."""
     try:
         is_valid = bool(_STANDARD.is_valid(pattern))
     except UnicodeEncodeError:
+        return Reading(None, {}, False)
+    if _CLOCK.fullmatch(pattern):
         return Reading(None, {}, False)
     text = _unquoted(pattern)
     is_standard = is_valid and text == pattern
