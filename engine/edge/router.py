@@ -157,8 +157,12 @@ class Router:
         return first, {req.method: responder}, params, uri
 
     def _miss_hint(self, path: str, method: str) -> str:
-        """The end of the message for an unknown path: the path that a client with another base
-        address would ask for, with a prefix that is missing or without one that is there twice."""
+        """The end of the message for an unknown path: the path with or without a slash at its end,
+        or the one that a client with another base address would ask for, with a prefix that is
+        missing or without one that is there twice."""
+        other = path[:-1] if path.endswith("/") else f"{path}/"
+        if isinstance(self._tree.find(other, method), PathMatch):
+            return f" Did you mean {other[:MAX_SHOWN]}?"
         for mount in sorted(self._mounts):
             for other in (mount + path, path.removeprefix(mount)):
                 if other != path and isinstance(self._tree.find(other, method), PathMatch):

@@ -62,3 +62,12 @@ def test_a_base_address_with_another_end_is_named(path: str, hint: str) -> None:
     response = client(ok).simulate_post(path)
     assert response.status == "404 Not Found"
     assert response.json["error"]["message"] == f"There is no POST {path}.{hint}"
+
+
+@each(
+    ("template", "path", "other"),
+    [("/v1/items", "/v1/items/", "/v1/items"), ("/v1/items/", "/v1/items", "/v1/items/")],
+)
+def test_a_slash_at_the_end_is_named(template: str, path: str, other: str) -> None:
+    response = client(ok, template=template).simulate_post(path)
+    assert response.json["error"]["message"] == f"There is no POST {path}. Did you mean {other}?"

@@ -1,10 +1,10 @@
 """Path keys that are not path templates: a query string, a fragment, `<name>`, a pattern, several
-segments.
+segments, the variables of routers and of RFC 6570.
 
 `/v1/messages?beta=true` is served for requests with this query, in addition to `/v1/messages`. A
 fragment only makes a key unique: no request has one, so `/chat#stream` is served as `/chat`.
 `{model=models/*}` is read as `models/{model}`; `{name=**}` and a final `{path}` are variables that
-may contain slashes.
+may contain slashes, and so are `{proxy+}`, `{+path}` and `{*path}`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,13 @@ from engine.spec.document.path_items import declared_parameters
 
 _ANGLE = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]*)>")
 _PATTERN = re.compile(r"\{([^{}=]+)=([^{}]*)\}")
+_QUERY = re.compile(r"\{[?&][\w.*,%-]+\}")
+_DECORATED = re.compile(
+    r"\{(\+|\*\*?|[.;])?([A-Za-z_][\w.-]*)([+*]|:[^{}]*(?:\{\d+(?:,\d*)?\}[^{}]*)*)?\}"
+)
+"""A variable of API Gateway (`{proxy+}`), of a router (`{*path}`, `{id:[0-9]+}`) or of RFC 6570
+(`{+path}`, `{.format}`, `{;matrix*}`). A name with a colon may be the parameter's own."""
+_EXPRESSION = re.compile(r"[\\\[\](){}.*+^$|?]")
 _LAST = re.compile(r"/\{([^{}/=]+)\}$")
 
 
@@ -41,6 +48,13 @@ def read(key: str) -> Address:
     address, hash_mark, _ = key.partition("#")
     if hash_mark:
         repairs.append(f"a path has no fragment; it is served as '{address}'")
+    address, queries = _QUERY.subn("", address)
+    if queries:
+        repairs.append(f"a path has no list of query parameters; it is served as '{address}'")
+    plain = _DECORATED.sub(lambda match: _undecorated(match, slash_variables), address)
+    if plain != address:
+        address = plain
+        repairs.append(f"a variable is a plain name in braces; it is served as '{address}'")
     template, mark, query_text = address.partition("?")
     query = tuple(parse_qsl(query_text, keep_blank_values=True)) if mark else ()
     if mark:
@@ -77,6 +91,16 @@ def add_slash_variable(address: Address, operation: Node, item: Node) -> Address
     return address._replace(
         slash_variables=(*address.slash_variables, last[1]), repairs=(*address.repairs, message)
     )
+
+
+def _undecorated(match: re.Match[str], slash_variables: list[str]) -> str:
+    """The variable with nothing but its name."""
+    before, name, after = match.groups(default="")
+    if after.startswith(":") and not _EXPRESSION.search(after):
+        return match[0]
+    if before in ("+", "*", "**") or after == "+":
+        slash_variables.append(name)
+    return "{" + name + "}"
 
 
 def _expand(match: re.Match[str], slash_variables: list[str]) -> str:

@@ -44,6 +44,17 @@ def test_an_odd_path_is_a_problem(tmp_path: Path, path: str, code: str | None) -
         ("/v1/{name=a/*/b/*}", ("/v1/a/{name}/b/{name_2}", (), ())),
         ("/v1/{name=**}", ("/v1/{name}", (), ("name",))),
         ("/plain/{id}", ("/plain/{id}", (), ())),
+        ("/{proxy+}", ("/{proxy}", (), ("proxy",))),
+        ("/a/{+path}/b", ("/a/{path}/b", (), ("path",))),
+        ("/a/{*path}", ("/a/{path}", (), ("path",))),
+        ("/a/{**path}", ("/a/{path}", (), ("path",))),
+        ("/a/{list*}/{.format}{;m*}", ("/a/{list}/{format}{m}", (), ())),
+        ("/a/{id:[0-9]{2,4}}/b", ("/a/{id}/b", (), ())),
+        (r"/a/{id:\d+}", ("/a/{id}", (), ())),
+        ("/a/{id}{?page,limit}", ("/a/{id}", (), ())),
+        ("/a{?page*}{&q}", ("/a", (), ())),
+        ("/a/{fhir:id}", ("/a/{fhir:id}", (), ())),
+        ("/a/{id}:run", ("/a/{id}:run", (), ())),
     ],
 )
 def test_a_path_key_is_a_template_a_query_and_slash_variables(key: str, address: object) -> None:
