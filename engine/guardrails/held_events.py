@@ -37,7 +37,7 @@ _Channel = tuple[object, ...]
 @dataclass(slots=True)
 class _Event:
     """An event: its bytes, its JSON, None for none, and its texts by their paths, of which those of
-    `changes` were replaced. `is_unread`: it has data that is no JSON."""
+    `changes` were replaced. `is_unread`: it has data that is not JSON."""
 
     raw: bytes
     document: JsonDocument | None = None

@@ -47,7 +47,7 @@ class BatchRoute:
         self._records, self._services, self._charge = records, services, charge
 
     def look(self, exchange: Exchange, opened: OpenedIds, holder: Holder) -> Look:
-        """What looks at the JSON of a response that is no list: it notes batches, and counts
+        """What looks at the JSON of a response that is not a list: it notes batches, and counts
         results. Raises GatewayError 503 if the records cannot be asked."""
 
         def note(value: dict[str, Any]) -> None:

@@ -199,8 +199,8 @@ class ResponseSealer:
 
 
 class SealedLines(Filter):
-    """JSON Lines with sealed ids, whose bytes arrive in any pieces. Lines that are no JSON objects,
-    such as those of a file of any other format, pass without being collected."""
+    """JSON Lines with sealed ids, whose bytes arrive in any pieces. Lines that are not JSON
+    objects, such as those of a file of any other format, pass without being collected."""
 
     def __init__(self, edit: Callable[[bytes], bytes]) -> None:
         """`edit` gives a line, which may be an object, as its caller gets it."""

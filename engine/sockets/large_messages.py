@@ -41,7 +41,7 @@ class LargeMessage(NamedTuple):
 
 
 def read_large_message(data: bytes) -> LargeMessage | None:
-    """The members of a message; None if it is no object. Raises orjson.JSONDecodeError for JSON
+    """The members of a message; None if it is not an object. Raises orjson.JSONDecodeError for JSON
     that is wrong outside of what it nests."""
     skeleton, end, values = bytearray(), 0, list[bytes]()
     for start, stop in _spans(data):

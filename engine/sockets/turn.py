@@ -173,7 +173,7 @@ class Turn:
             self._memory.forget(self._create.previous)
 
     def _fail(self, answer: Answer) -> None:
-        """Send the error of a response that is no stream."""
+        """Send the error of a response that is not a stream."""
         data = bytearray()
         for piece in answer:
             data += piece

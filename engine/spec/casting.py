@@ -95,7 +95,7 @@ def compile_shape(
     Leaves are decoded texts, cast by their schema, or whatever the result of `compile_leaf` reads;
     `compile_leaf` gets the schema of the value, or of the array that has the leaf as an item.
 
-    A list of leaves is an array, or a single value. If the schema is no array, repeated leaves
+    A list of leaves is an array, or a single value. If the schema is not an array, repeated leaves
     still become a list, so that the validator sees every value that another parser may choose.
     The list `[""]` is the empty array. A dict is an object, or an array by index (`""` appends).
     Raises Malformed for an index of 1000 or more. Schemas may be recursive.

@@ -202,7 +202,7 @@ class _MultipartReader(Struct, frozen=True):
 
 
 class _PartReader(Struct, frozen=True):
-    """The reader of the parts of one name. `is_flat_list`: an array whose items are no arrays."""
+    """The reader of the parts of one name. `is_flat_list`: an array whose items are not arrays."""
 
     read: Callable[[_Leaf], object]
     is_array: bool

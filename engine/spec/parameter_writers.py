@@ -95,7 +95,7 @@ class ParameterWriter(Struct, frozen=True):
             yield self._encoded_name(self.name), self._joint(self._delimiter()).join(parts)
 
     def _deep(self, name: str, value: object) -> Iterator[Pair]:
-        """`name[a][b]=x`; the items of a list are `name[]`, or have numbers if they are no texts:
+        """`name[a][b]=x`; the items of a list are `name[]`, or have numbers if they are not texts:
         Rack and PHP take the last of several `name`, and all of these."""
         if isinstance(value, Mapping):
             for key, below in value.items():
@@ -191,4 +191,4 @@ def _no_text(value: object) -> None:
 
 
 _SIMPLE: Mapping[type, Callable[[Any], str | None]] = {bool: _boolean, int: str}
-"""What makes the text of a value that is no string."""
+"""What makes the text of a value that is not a string."""

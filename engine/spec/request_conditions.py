@@ -167,7 +167,7 @@ class Condition:
 
 
 class ConditionError(ValueError):
-    """A condition that is no JSON Schema. `at` is the path of the fault below the mapping of
+    """A condition that is not JSON Schema. `at` is the path of the fault below the mapping of
     places; `key`: it is a key."""
 
     def __init__(self, message: str, at: Path, hint: str = "", *, key: bool = False) -> None:

@@ -23,7 +23,7 @@ _DIGITS = re.compile("[0-9]{1,18}")
 
 def parse_sequence(kind: str, data: bytes, *, truncated: bool = False) -> list[object]:
     """The items of a body of this kind. Of one that is `truncated`, the last item is left out.
-    Raises Malformed with the number of an item that is no JSON."""
+    Raises Malformed with the number of an item that is not JSON."""
     if kind == "events":
         return list(_events(data, truncated))
     texts = _records(data) if kind == "records" else data.split(b"\n")

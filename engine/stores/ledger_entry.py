@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     `cost` is in nano-units of `currency`, at the price from `price` (see `values/price.py`).
     `margin` is the part of it that the vendor does not charge, because the team has prices of its
     own; it may be negative. `cost - margin` is the vendor's cost.
-    `outcome` is one of `Outcome`, or CANCELLED for an attempt that is no request of its own;
+    `outcome` is one of `Outcome`, or CANCELLED for an attempt that is not a request of its own;
     `source` is the counter of the tokens (see `values/usage.py`). `client` and `client_version` are
     the program that sent the request, `session` the session that it names. `tags` is a text of
     `values/tags.py`. `via` is "mcp" for the call of a tool, or another message to an MCP server,

@@ -219,7 +219,7 @@ def _is_looked_up(document: Any, dialect: Dialect, chat_path: str) -> bool:
 
 
 def _lacks_answer(document: Any, dialect: Dialect, chat_path: str) -> bool:
-    """Whether a body with a sign of an error is no answer of a chat."""
+    """Whether a body with a sign of an error is not an answer of a chat."""
     if not isinstance(document, dict) or not dialect.has_chat(chat_path):
         return False
     if any(document.get(member) is not None for member in _ANSWER_MEMBERS):

@@ -134,8 +134,8 @@ def _as_events(response: IncomingResponse, body: Filter) -> FilteredResponse:
 def _in_events(
     response: IncomingResponse, wanted: Callable[[], Framing], dialect: Dialect
 ) -> IncomingResponse:
-    """The stream that the request wants of a JSON text in its place. A text that is no answer of
-    the dialect, breaks off, is longer than an event may be or has too many objects is itself."""
+    """The stream that the request wants of a JSON text in its place. A text that is not an answer
+    of the dialect, breaks off, is longer than an event may be or has too many objects is itself."""
     if media_type(response) != JSON or wanted() is not Framing.EVENTS:
         return response
     if response.header("content-encoding"):

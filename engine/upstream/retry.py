@@ -13,7 +13,7 @@
     credential 401, 402, 403: ours, not the caller's, or there is no    no; it is set aside, and a
                token to send                                            token fetched anew once
     fatal      a timeout after the request was sent, a response that    yes, and is never
-               is no HTTP: the upstream may be processing it            retried
+               is not HTTP: the upstream may be processing it            retried
     (none)     any other response: relayed to the caller                no
 
 An error event about the caller's request, a limit or a credential has the class of the status that

@@ -50,8 +50,8 @@ def token_counter(tokenizer: Tokenizer) -> CountTokens:
 
 
 def _count_plain(exchange: Exchange, tokenizer: Tokenizer) -> int:
-    """The tokens of a request that is no chat, as for embeddings: of its texts, and those that are
-    given as numbers."""
+    """The tokens of a request that is not a chat, as for embeddings: of its texts, and of those
+    that are given as numbers."""
     texts: list[str] = []
     numbers = size = 0
     for value in prompt_values(exchange):

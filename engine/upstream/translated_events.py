@@ -178,7 +178,7 @@ class TranslatedEvents(Filter):
         return b"".join([*output, self._translator.take()])
 
     def _refuse_foreign(self, text: NotAnEvent) -> None:
-        """Raise an error for what is no event, unless the answer is complete."""
+        """Raise an error for what is not an event, unless the answer is complete."""
         if not self.ended:
             raise self._foreign_error(text)
 

@@ -257,7 +257,7 @@ def _item_text(item: object, depth: int) -> str:
 
 def error_document(body: bytes) -> object:
     """The JSON of the body of an error response, which may be the event of a stream; None for a
-    body that is no JSON."""
+    body that is not JSON."""
     if body.startswith(EVENT_STARTS):
         lines = body[: 4 * _SEARCHED].splitlines()
         data = [line[5:] for line in lines if line.startswith(b"data:")]
@@ -267,8 +267,8 @@ def error_document(body: bytes) -> object:
 
 
 def plain_text(body: bytes) -> str:
-    """The text of an error that is no JSON, the title of an HTML page, or the message in XML; "" if
-    there is none. At most MAX_TEXT characters."""
+    """The text of an error that is not JSON, the title of an HTML page, or the message in XML; ""
+    if there is none. At most MAX_TEXT characters."""
     text = body[:_SEARCHED].decode("utf-8", "replace").strip()
     if text.startswith("<"):
         title = _TITLE.search(text)

@@ -148,7 +148,7 @@ def _token_usage(holder: Json, medium: str, images: int) -> Usage | None:
 
 
 def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
-    """Whether a count of reasoning that is outside of the details is no part of the completion. At
+    """Whether a count of reasoning that is outside of the details is not part of the completion. At
     SGLang it is one; at Perplexity's research, which counts searches too, it is not."""
     of_research = counts.num_search_queries is not None or counts.citation_tokens is not None
     return of_research or reasoning > completion

@@ -22,7 +22,7 @@ def dumps(value: object) -> str:
 
 
 def _may_have_null(data: bytes) -> bool:
-    """Whether a JSON text may have a null that is no text."""
+    """Whether a JSON text may have a null outside of its strings."""
     return b"null" in data and (data == b"null" or any(null in data for null in _NULLS))
 
 

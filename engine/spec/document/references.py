@@ -127,7 +127,7 @@ def _is_schema_key(node: Node) -> bool:
 
 def _include_members(node: Node, findings: Findings) -> None:
     """Read a `$ref` in place of the names of properties, as some tools do: each member of its
-    target is a property. Where the target is no mapping of schemas it is left out."""
+    target is a property. Where the target is not a mapping of schemas it is left out."""
     ref = node.value["$ref"]
     uri, pointer = target_of(ref, node.uri)
     members = node.library.at(uri, pointer).value

@@ -107,7 +107,7 @@ def remove(library: Library, findings: Findings) -> list[WalkedObject]:
     """Leave out parts that do not match the outline, each with a warning. Returns the objects of
     the library.
 
-    What is no document at all is an error, and so is one of whose paths nothing can be read.
+    What is not a document at all is an error, and so is one of whose paths nothing can be read.
     """
     _Part(library, library.root, (), "document", findings).clean()
     if findings.errors:
@@ -123,7 +123,7 @@ def remove(library: Library, findings: Findings) -> list[WalkedObject]:
 
 
 def _check_target(node: Node, kind: str, target: object, findings: Findings) -> None:
-    """Remove a reference to what is no object, with a warning."""
+    """Remove a reference to what is not an object, with a warning."""
     if isinstance(target, dict) or (isinstance(target, bool) and kind == "schema"):
         return
     message = f"'{node.ref}' leads to no {kind}; it is left out"

@@ -145,7 +145,7 @@ def arguments_object(call: ToolCall) -> Raw:
 
 
 def sent_arguments(call: ToolCall) -> Raw:
-    """The same for a turn that is sent back. A text that is no object, as models write it and
+    """The same for a turn that is sent back. A text that is not an object, as models write it and
     agents answer with an error, becomes the member `arguments` of one."""
     if are_object(call.arguments):
         return arguments_object(call)

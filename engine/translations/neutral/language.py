@@ -176,7 +176,7 @@ class Language(TargetLanguage, frozen=True, kw_only=True, eq=False):
     request, None if the dialect has none. `needs_turns`: a request with only instructions is
     invalid. An operation whose path ends with `compact_suffix` compacts a conversation, "" for
     none. The arguments of calls are texts in `text_arguments` of its answers: a model may write one
-    that is no JSON, and the caller tells it so.
+    that is not JSON, and the caller tells it so.
     """
 
     read_request: Callable[[bytes, RequestLine], ChatRequest]

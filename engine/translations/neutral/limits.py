@@ -143,7 +143,7 @@ def most_bytes(size: int) -> int:
 
 
 def check_written(written: bytes, size: int, place: str) -> None:
-    """A language may be no part of the gateway. Raises TooLarge."""
+    """A language need not be part of the gateway. Raises TooLarge."""
     if len(written) > FACTOR * size + SPARE:
         raise TooLarge(place, most_bytes(size))
 

@@ -131,7 +131,7 @@ def write_message(item_id: str, parts: list[Json], status: str = "completed") ->
 def write_item(
     block: neutral.Block, item_id: str, request: ChatRequest, status: str = "completed"
 ) -> object:
-    """The item of a block that is no part of a message; None for one of another vendor. Raises
+    """The item of a block that is not part of a message; None for one of another vendor. Raises
     BrokenAnswer, and WrongType for a call whose arguments are no object where they must be one."""
     if isinstance(block, neutral.ToolCall):
         return call_item(block, item_id, status, request)

@@ -52,7 +52,7 @@ class _Refused(Exception):
 
 
 def closed_schema(schema: Raw, place: str) -> ClosedSchema:
-    """The schema at `place` in the subset. Raises WrongType for one that is no JSON Schema."""
+    """The schema at `place` in the subset. Raises WrongType for one that is not JSON Schema."""
     try:
         return _CLOSED[bytes(schema)]
     except WrongType as error:

@@ -1,7 +1,7 @@
 """The schemas of tools' arguments as OpenAI takes them, and those that its models can be held to
 (`strict: true`).
 
-The vendor refuses a function whose schema is no object with `properties`, and any array without
+The vendor refuses a function whose schema is not an object with `properties`, and any array without
 `items`; Anthropic and Gemini take both, and servers of tools declare them. Strict ones: its guide
 "Structured outputs", section "Supported schemas", November 2026.
 """

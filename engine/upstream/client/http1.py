@@ -83,7 +83,7 @@ class ResponseParser:
     has_head = False
     is_complete = False
     reusable = False  # the connection may carry another request
-    excess = False  # bytes arrived that are no part of the response
+    excess = False  # bytes arrived that are not part of the response
     leftover = b""  # the bytes after a 101
     _chunked = False
     _until_close = False

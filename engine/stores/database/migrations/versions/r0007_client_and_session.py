@@ -1,6 +1,6 @@
 """The program that sent a request, its version, and its session.
 
-Expands: programs of older steps insert rows without them. They are no names of the sums: callers
+Expands: programs of older steps insert rows without them. They are not names of the sums: callers
 choose them, and each new one would be a row in every period. Reports by them read the rows.
 """
 

@@ -1,6 +1,6 @@
 """The protocol by which a request came: `via` of the ledger.
 
-Expands: programs of older steps insert rows without it. It is no name of the sums; reports by it
+Expands: programs of older steps insert rows without it. It is not a name of the sums; reports by it
 read the rows.
 """
 

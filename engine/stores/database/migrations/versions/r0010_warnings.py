@@ -1,6 +1,6 @@
 """The warnings of a token's limits, and the tags of a request.
 
-Expands: programs of older steps do not know the columns. Tags are no names of the sums: requests
+Expands: programs of older steps do not know the columns. Tags are not names of the sums: requests
 name their values, and each new one would be a row in every period. Reports by them read the rows.
 """
 
