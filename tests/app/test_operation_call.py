@@ -50,7 +50,17 @@ def test_a_request_that_leads_to_another_operation_is_none_of_this_one(operation
         operation.request(RequestValues({"id": value}), "10.0.0.9", [])
 
 
-@each("values", [RequestValues(), RequestValues({"id": "1"}, headers={"Authorization": "x"})])
-def test_values_that_cannot_be_written_are_refused(operation, values):
-    with pytest.raises(CannotCall):
+@each(
+    "values, message",
+    [
+        (RequestValues({"id": 7, "x": 1}), "has no path parameter 'x'; it has id"),
+        (RequestValues(), "path parameter 'id' of shop.show needs a value"),
+        (RequestValues({"id": [[1]]}), "path parameter 'id': a list or object cannot"),
+        (RequestValues({"id": "1"}, headers={"Authorization": "x"}), "header 'Authorization'"),
+        (RequestValues({"id": "1"}, headers={"a": "x\ny"}), "header parameter 'a': a text here"),
+    ],
+)
+def test_values_that_cannot_be_written_are_refused(operation, values, message):
+    with pytest.raises(CannotCall) as refusal:
         operation.request(values, "10.0.0.9", [])
+    assert message in str(refusal.value)
