@@ -17,7 +17,6 @@ from engine.tools.protocol.messages import Code, Message, ProtocolError
 MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26")
 """The revisions that begin with `initialize`, the newest first."""
-REVISIONS = (MODERN, *LEGACY)
 
 META = "io.modelcontextprotocol/"
 _VERSION, _CAPABILITIES = f"{META}protocolVersion", f"{META}clientCapabilities"

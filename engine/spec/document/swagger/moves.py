@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 
 from engine.source.problem import Path
-from engine.source.reader import SourceDocument
 from engine.spec.document.node import Library, Node
 from engine.spec.document.reference_target import pointer_steps, target_of
 from engine.spec.document.reference_walk import all_references
-
-_Origin = tuple[SourceDocument, Path]
 
 
 class Moves:
