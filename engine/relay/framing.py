@@ -7,12 +7,14 @@ import re
 from engine.dialects.interface.streams import Framing
 from engine.relay.filter import Filter, Unreadable
 from engine.relay.sse import MAX_EVENT
+from engine.values.event_json import json_or_none
 
 _BOM = b"\xef\xbb\xbf"
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:")
 _MAX_FIELD = max(map(len, _FIELDS))
-_MAX_BLANK = 1_024
-"""Bytes of white space after which an answer has no framing that is known."""
+_MAX_HEAD = 1_024
+"""Bytes of white space after which an answer has no framing that is known, and of an object in
+which it says that it is the first event of a stream."""
 
 _CHUNK = re.compile(
     rb'"object"\s*+:\s*+"chat\.completion\.chunk"'
@@ -26,8 +28,9 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[\[\]{}]', re.DOTALL)
 _STRING_REST = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
 
 
-def framing_of(start: bytes) -> Framing | None:
-    """The framing that the first bytes of an answer show; None if more of them are needed."""
+def framing_of(start: bytes, *, ended: bool = False) -> Framing | None:
+    """The framing that the first bytes of an answer show, or all of them if it has `ended`; None if
+    more of them are needed."""
     if start.startswith(_FIELDS):  # nearly every stream
         return Framing.EVENTS
     if _BOM.startswith(start):
@@ -35,13 +38,16 @@ def framing_of(start: bytes) -> Framing | None:
     text = start.removeprefix(_BOM).lstrip()
     first = text[:1]
     if first == b"{":
-        return Framing.ARRAY if _CHUNK.search(text, 0, _MAX_BLANK) else Framing.WHOLE
+        if _CHUNK.search(text, 0, _MAX_HEAD):
+            return Framing.ARRAY
+        is_whole = ended or len(text) >= _MAX_HEAD or json_or_none(text) is not None
+        return Framing.WHOLE if is_whole else None
     if first == b"[":
         return Framing.ARRAY
     if first == b":" or text.startswith(_FIELDS):
         return Framing.EVENTS
     if not text:
-        return None if len(start) <= _MAX_BLANK else Framing.UNKNOWN
+        return None if len(start) <= _MAX_HEAD else Framing.UNKNOWN
     if len(text) < _MAX_FIELD and any(field.startswith(text) for field in _FIELDS):
         return None
     return Framing.UNKNOWN

@@ -187,7 +187,7 @@ def _first_framing(response: IncomingResponse, beat: float | None) -> Framing:
         data += more
         framing = framing_of(data)
     response.unread(data)
-    return framing or Framing.UNKNOWN
+    return framing or framing_of(data, ended=True) or Framing.UNKNOWN
 
 
 def _set_media_type(response: IncomingResponse, kind: str) -> None:

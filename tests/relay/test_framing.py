@@ -35,9 +35,11 @@ EVENTS, WHOLE, ARRAY, UNKNOWN = Framing.EVENTS, Framing.WHOLE, Framing.ARRAY, Fr
         (b" \n", None),
         (b"da", None),
         (b"retry", None),
-        (b"{", WHOLE),
-        (b'\n {"a"', WHOLE),
-        (b'{"id": "c1", "object": "chat.completion"', WHOLE),
+        (b"{", None),
+        (b'\n {"a"', None),
+        (b'{"id": "c1", "obj', None),
+        (b'{"id": "c1", "object": "chat.completion"}', WHOLE),
+        (b'{"a":"' + b"x" * 2_000, WHOLE),
         (b'{"id": "c1", "object": "chat.completion.chunk"', ARRAY),
         (b'{"type":"message_start","message":{}}\n{', ARRAY),
         (b'{"text": "' + b"x" * 2_000 + b'", "object": "chat.completion.chunk"', WHOLE),
@@ -52,6 +54,11 @@ EVENTS, WHOLE, ARRAY, UNKNOWN = Framing.EVENTS, Framing.WHOLE, Framing.ARRAY, Fr
 )
 def test_the_first_bytes_show_it(start: bytes, expected: Framing | None) -> None:
     assert framing_of(start) is expected
+
+
+def test_a_text_that_has_ended_is_what_it_is() -> None:
+    assert framing_of(b'{"a"', ended=True) is WHOLE
+    assert framing_of(b"", ended=True) is None
 
 
 def items_of(source: ArrayEvents, data: bytes, size: int) -> list[Any]:

@@ -212,8 +212,10 @@ def test_a_large_json_text_in_place_of_a_stream_passes(bound: dict[str, int]) ->
 
 def test_a_json_text_that_breaks_off_in_place_of_a_stream_is_cut() -> None:
     cut = failure(failures.Truncated, response_started=True)
-    answered = Answered("openai", JSON, ANSWER[:99], cut)
-    assert (answered.data, answered.outcome) == (ANSWER[:99], Outcome.UPSTREAM_CUT)
+    begun = b'{"id": "' + b"x" * 2_000
+    answered = Answered("openai", JSON, begun, cut)
+    assert (answered.data, answered.outcome) == (begun, Outcome.UPSTREAM_CUT)
+    assert Answered("openai", JSON, ANSWER[:99], cut).failure  # nothing has passed
 
 
 def test_an_error_in_place_of_a_stream_is_a_failed_attempt() -> None:
@@ -479,7 +481,7 @@ LINES = [{"id": "c1", "object": "chat.completion.chunk", **each} for each in (WO
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n[DONE]\r\n"])
 def test_lines_of_json_in_place_of_events_become_them(end: bytes, headers: Any) -> None:
     first, *others = [json.dumps(each).encode() for each in LINES]
-    pieces = [first, *split(b"".join(b"\n" + each for each in others) + end, 7)]
+    pieces = [first[:9], first[9:], *split(b"".join(b"\n" + each for each in others) + end, 7)]
     body = {**STREAM, "stream_options": {"include_usage": True}}
     answered = Answered("openai", headers, *pieces, body=body)
     assert answered.events[:3] == LINES
