@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, unquote
 
@@ -202,9 +203,8 @@ class RequestIds:
     def _named(self, places: Sequence[IdPlace], name: str | None) -> IdPlace | None:
         """The place of a parameter or field of this name."""
         for place in places:
-            if name is not None and (
-                name == place.steps[0] or name.startswith(f"{place.steps[0]}[")
-            ):
+            field = _field_of(place.steps)
+            if name is not None and (name == field or name.startswith(f"{field}[")):
                 return place
         return None
 
@@ -251,3 +251,9 @@ class RequestIds:
         # A large body is not copied for it: nothing behind this reads its bytes again.
         exchange.body = body.with_edits(*changes)
         return True
+
+
+def _field_of(steps: Sequence[str]) -> str:
+    """The name of the field at a pointer, up to its first wildcard: `a[b]` for `a/b/*`."""
+    names = [*itertools.takewhile(lambda step: not step.startswith("*"), steps[1:])]
+    return steps[0] + "".join(f"[{name}]" for name in names)

@@ -122,6 +122,17 @@ def test_fields_of_forms(kind):
     assert data == body.replace(MINE.encode(), b"file-1")
 
 
+@each("kind", ["application/x-www-form-urlencoded", MULTIPART])
+def test_fields_inside_of_a_field(kind):
+    body = f"video=1&video%5Bid%5D={MINE}".encode()
+    if kind == MULTIPART:
+        body = multipart(('name="video"', b"\0"), ('name="video[id]"', MINE.encode()))
+    exchange = new_exchange(environ={"CONTENT_TYPE": kind}, body=Body(body))
+    opened({"names": {"file": "body#/video/id"}}, exchange)
+    data = b"".join(exchange.body.chunks())
+    assert data == body.replace(MINE.encode(), b"file-1")
+
+
 def test_a_field_with_a_file_name_hides_no_id():
     body = multipart(('name="file_id"; filename="x"', b"file-1"))
     exchange = new_exchange(environ={"CONTENT_TYPE": MULTIPART}, body=Body(body))
