@@ -132,9 +132,12 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
     for name, harmless in _HARMLESS.items():
         if (value := present(getattr(tool, name))) is not None and value != harmless:
             unread.append(f"{place}.{name}")
+    description = tool.description or ""
+    if (examples := present(tool.input_examples)) is not None and bytes(examples) != b"[]":
+        description += f"\n\nExamples of its input: {bytes(examples).decode()}"
     return Tool(
         name=tool.name or "",
-        description=tool.description or "",
+        description=description.strip(),
         schema=present(tool.input_schema),
         strict=tool.strict,
         place=place,
@@ -210,6 +213,8 @@ def _read_thinking(config: Members | None, request: ChatRequest) -> None:
     thinking.visible = _VISIBLE.get(config.peek("display"))
     if thinking.visible is not None:
         config.text("display")
+    if kind != "enabled" and config.peek("budget_tokens") == b"0":  # Claude Code
+        config.raw("budget_tokens")
     if kind == "disabled":
         thinking.off = True
     elif kind in ("adaptive", "between_tools"):

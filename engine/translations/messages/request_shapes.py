@@ -88,6 +88,7 @@ class ToolObject(JsonObject):
     name: str | None = None
     description: str | None = None
     input_schema: Raw = Raw()
+    input_examples: Raw = Raw()
     strict: bool | None = None
 
 
