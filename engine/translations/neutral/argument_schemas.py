@@ -3,12 +3,13 @@ at the top.
 
 OpenAI and Anthropic refuse a function whose schema has `anyOf`, `oneOf` or `allOf` there, and
 OpenAI `enum` and `not`, which servers of tools declare. The model gets the members of all
-alternatives, requires what each of them does, and reads the rest in the description.
+alternatives, requires those of `allOf` alone, and reads the rest in the description.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -42,10 +43,10 @@ def _written(text: bytes) -> Raw | None:
     except msgspec.ValidationError:
         return None
     if not ALTERNATIVES.isdisjoint(members):
-        return Raw(msgspec.json.encode(_flat(msgspec.json.decode(text))))
-    if "type" not in members:
-        return Raw(msgspec.json.encode({"type": "object", **members}))
-    return Raw(text)
+        members = _flat(msgspec.json.decode(text))
+    elif "type" in members:
+        return Raw(text)
+    return Raw(msgspec.json.encode({"type": "object", **members}))
 
 
 _WRITTEN = TextCache(_written)
@@ -58,52 +59,45 @@ def described(description: object, keywords: Json) -> str:
 
 
 def _flat(document: Json) -> Json:
-    rest = {key: document.pop(key) for key in document.keys() & ALTERNATIVES}
-    properties = dict(_properties(document))
-    for part in _inside({key: rest.get(key) for key in _JOINED}, document):
-        for name, each in _properties(part):
-            properties.setdefault(name, each)
-    required = dict.fromkeys(_required(document))
-    for key in _JOINED:
-        named = [dict.fromkeys(_required(each)) for each in _parts(rest.get(key), document)]
-        for name in {name: None for each in named for name in each}:
-            if key == "allOf" or all(name in each for each in named):
-                required[name] = None
-    members: Json = {"type": "object", **document, "properties": properties}
-    if names := [name for name in required if name in properties]:
-        members["required"] = names
-    ordered = {key: rest[key] for key in sorted(rest)}
-    return members | {"description": described(document.get("description"), ordered)}
+    rest = {key: document.pop(key) for key in sorted(document.keys() & ALTERNATIVES)}
+    properties = _properties(document)
+    for part in _joined([rest], document, set()):
+        properties = properties | _properties(part) | properties
+    required = [*_required(document)]
+    for each in _parts(rest.get("allOf"), document):
+        required += _required(each)
+    named = [name for name in dict.fromkeys(required) if name in properties]
+    members = {**document, "properties": properties} | ({"required": named} if named else {})
+    return members | {"description": described(document.get("description"), rest)}
 
 
-def _inside(schema: Json, document: Json) -> Iterator[Json]:
-    """All schemas that these keywords join, at any depth."""
-    pending, seen = [schema], set[int]()
-    while pending:
-        each = pending.pop()
-        for part in [part for key in _JOINED for part in _parts(each.get(key), document)]:
+def _joined(schemas: list[Json], document: Json, seen: set[int]) -> Iterator[Json]:
+    """All schemas that these join by their keywords, at any depth."""
+    for schema in schemas:
+        for part in chain.from_iterable(_parts(schema.get(key), document) for key in _JOINED):
             if id(part) not in seen:
                 seen.add(id(part))
-                pending.append(part)
+                schemas.append(part)
                 yield part
 
 
 def _parts(value: object, document: Json) -> Iterator[Json]:
     """The schemas of a list, with definitions in place of references to them."""
     for part in value if isinstance(value, list) else ():
-        reference: Any = part.get("$ref") if isinstance(part, dict) else None
-        path = reference.split("/") if isinstance(reference, str) else ()
-        if len(path) == 3 and isinstance(definitions := document.get(path[1]), dict):
-            part = definitions.get(path[2])
-        if isinstance(part, dict):
-            yield part
+        reference = part.get("$ref") if isinstance(part, dict) else None
+        steps = reference.split("/")[1:] if isinstance(reference, str) else ()
+        target: Any = document if steps else part
+        for step in steps:
+            target = target.get(step) if isinstance(target, dict) else None
+        if isinstance(target, dict):
+            yield target
 
 
-def _properties(schema: Json) -> Iterator[tuple[str, object]]:
+def _properties(schema: Json) -> Json:
     properties = schema.get("properties")
-    yield from properties.items() if isinstance(properties, dict) else ()
+    return properties if isinstance(properties, dict) else {}
 
 
-def _required(schema: Json) -> Iterator[str]:
+def _required(schema: Json) -> list[str]:
     names = schema.get("required")
-    yield from (each for each in names if isinstance(each, str)) if isinstance(names, list) else ()
+    return [each for each in names if isinstance(each, str)] if isinstance(names, list) else []

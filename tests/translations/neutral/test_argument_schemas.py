@@ -32,8 +32,8 @@ def written(schema: Json) -> Json:
     "schema,properties,required",
     [
         ({"anyOf": [A, B]}, BOTH, []),
-        ({"oneOf": [A, {**B, "required": ["a", "b"]}], "required": ["c"]}, BOTH, ["c", "a"]),
-        ({"oneOf": [A, {**A, "properties": {"d": TEXT}}]}, {"a": TEXT, "d": TEXT}, ["a"]),
+        ({"oneOf": [A, {**B, "required": ["a", "b"]}], "required": ["c"]}, BOTH, ["c"]),
+        ({"oneOf": [A, {**A, "properties": {"d": TEXT}}]}, {"a": TEXT, "d": TEXT}, []),
         ({"allOf": [A, B]}, BOTH, ["a", "b", "c"]),
         ({**A, "anyOf": [{"required": ["b"]}, {"required": ["a"]}]}, A["properties"], ["a"]),
         ({**A, "not": {"required": ["b"]}, "enum": [{"a": "x"}]}, A["properties"], ["a"]),
