@@ -191,7 +191,7 @@ def _open_body(
         _REPORT.match(first) or _EMPTY.search(first)
     )
     if first[:1] != b"{":
-        if not first and response.status == 200 and dialect.has_chat(chat_path):
+        if not first and response.status < 300 and dialect.has_chat(chat_path):
             raise ErrorFirst(NO_ANSWER)
         if kind == JSON and content.framing is None:
             raise Misframed(first)

@@ -227,6 +227,15 @@ def test_a_body_waits_only_for_its_first_bytes(dialect: Dialect) -> None:
     )
 
 
+@pytest.mark.parametrize("status", [200, 202, 204])
+def test_a_chat_without_a_body_has_no_answer(status: int) -> None:
+    response: Any = FakeResponse(status, [], [])
+    dialect = dialects.get("openai")
+    with pytest.raises(ErrorFirst):
+        read_first_content(response, dialect, chat_path="/v1/chat/completions")
+    assert read_first_content(response, dialect, chat_path="/v1/files/f").first == b""
+
+
 def test_a_response_of_a_plain_api_is_not_parsed() -> None:
     raw = b"\xef\xbb\xbfid: 1\r\n" + event({"error": "x"})
     first_content, _ = opened(PLAIN, raw)
