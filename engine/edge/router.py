@@ -3,6 +3,7 @@ an error object of the gateway."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -22,6 +23,7 @@ from engine.spec.query_string import unsafe_query
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.listen_address import ListenAddress
 
+_SLASHES = re.compile("/{2,}")
 _MOUNTS = 50
 """Mounts that are looked through for the path of a 404."""
 
@@ -158,17 +160,19 @@ class Router:
 
     def _miss_hint(self, path: str, method: str) -> str:
         """The end of the message for an unknown path: the path with or without a slash at its end,
-        or the one that a client with another base address would ask for, with a prefix that is
-        missing or without one that is there twice."""
+        or the one that a client with another base address would ask for, with an end that is
+        missing or without one too many."""
         other = path[:-1] if path.endswith("/") else f"{path}/"
         if isinstance(self._tree.find(other, method), PathMatch):
             return f" Did you mean {other[:MAX_SHOWN]}?"
+        others = {_SLASHES.sub("/", path): ("without", "/")}
         for mount in sorted(self._mounts):
-            for other in (mount + path, path.removeprefix(mount)):
-                if other != path and isinstance(self._tree.find(other, method), PathMatch):
-                    end = "with" if len(other) > len(path) else "without"
-                    advice = f"Write the client's base address {end} '{mount}' at its end."
-                    return f" Did you mean {other[:MAX_SHOWN]}? {advice}"
+            others[mount + path] = "with", mount
+            others.setdefault(path.removeprefix(mount), ("without", mount))
+        for other, (word, end) in others.items():
+            if other != path and isinstance(self._tree.find(other, method), PathMatch):
+                advice = f"Write the client's base address {word} '{end}' at its end."
+                return f" Did you mean {other[:MAX_SHOWN]}? {advice}"
         return self._hint
 
     def _remember(
