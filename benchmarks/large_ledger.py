@@ -3,8 +3,9 @@
 python -m benchmarks.large_ledger [ROWS]        default: 10,000,000; takes half an hour, and 10 GB
 
 The rows are skewed, as those of a company: of 200 tokens the busiest sends a sixth, its team a
-fifth of all. One token has a new tag for each request. `first` is a query after the server was
-started again without its files in the page cache; `median` and `longest` are of ten more.
+fifth of all. A session has the requests of one token, 50 on average. One token has a new tag for
+each request. `first` is a query after the server was started again without its files in the page
+cache; `median` and `longest` are of ten more.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ SELECT 'req_' || lpad(to_hex((time * 1000)::bigint), 12, '0') || substr(md5(rand
   'model-' || model || '-2026', 'upstream-' || model % 3, CASE kind WHEN 0 THEN 500 WHEN 1 THEN 429
   ELSE 200 END, CASE kind WHEN 0 THEN 'failed' WHEN 1 THEN 'refused' WHEN 2 THEN 'caller_left'
   ELSE 'complete' END, 1200, 340, 100, 0, 0, 0, 0, 'upstream', 12345678, 'USD', 0.4, 2.1, 4300,
-  15200, true, 1, 'config', 'claude', 'session-' || number / 50, CASE WHEN token = 1
-  THEN '{"customer":"c' || number || '"}' WHEN token % 5 < 3 THEN '{"customer":"c' || customer ||
-  '","project":"p' || token % 10 || '"}' ELSE '' END
+  15200, true, 1, 'config', 'claude', 'session-' || token || '-' || number / 10000,
+  CASE WHEN token = 1 THEN '{"customer":"c' || number || '"}' WHEN token % 5 < 3
+  THEN '{"customer":"c' || customer || '","project":"p' || token % 10 || '"}' ELSE '' END
 FROM (
   SELECT number, :day + random() * 86400 AS time, floor(200 * random() ^ 3)::int AS token,
     floor(random() * 100)::int AS kind, floor(300 * random() ^ 2)::int AS customer,

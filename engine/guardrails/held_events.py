@@ -3,8 +3,8 @@
 The texts of events that continue each other (deltas of one part of an answer) are judged as one
 text, in windows. The end of a window is held and judged again with the next one, so that what is
 split between two is found. In a window with a replaced text, that stands in the first event of the
-text, up to what is held, and the others in between are empty. Hundreds of thousands of events may
-be held: the event loop has its turns between them.
+text, up to what is held, and the others in between are empty. Thousands of events may be held:
+the event loop has its turns between them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from engine.values.json_edit import JsonPath, apply_edits, edits
 from engine.values.json_pointer import pointer
 
 MAX_HELD = 4_000_000
-"""Bytes of events that are held: more are judged at once."""
+MAX_EVENTS = 10_000
+"""Bytes, and the number, of events that are held: more are judged at once. An event takes 300
+bytes of memory beside its own."""
 
 _DATA = re.compile(rb"^data:[ ]?([^\n]*)", re.MULTILINE)
 _INDEXES = ("index", "output_index", "content_index", "summary_index", "contentBlockIndex")
@@ -90,7 +92,7 @@ class HeldEvents:
     @property
     def is_full(self) -> bool:
         """Whether no more should be held."""
-        return self._size > MAX_HELD
+        return self._size > MAX_HELD or len(self._events) > MAX_EVENTS
 
     def add(self, data: bytes) -> bytes:
         """Hold whole events. Returns those that need not be held: before the first text."""

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import gevent
 
-_SECONDS = 0.005
+SECONDS = 0.005
 """How long a greenlet computes before others have their turn."""
 
 Item = TypeVar("Item")
@@ -44,7 +44,7 @@ def pacer() -> Callable[[], None]:
 
     def pace() -> None:
         nonlocal last
-        if time.monotonic() - last > _SECONDS:
+        if time.monotonic() - last > SECONDS:
             if gevent.getcurrent() is not gevent.get_hub():
                 await_turn()
             last = time.monotonic()

@@ -2,7 +2,7 @@
 
 Listing errors takes many times longer than `is_valid`: fifty thousand invalid items would block a
 worker for seconds. So long arrays are validated in slices, and errors are listed only for the first
-invalid slice. If few items are as invalid, only these are left: a hundred wrong items in each of a
+invalid slice. If few items are as invalid, only they are left: a hundred wrong items in each of a
 hundred arrays have ten thousand errors, each of all alternatives.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from engine.spec.schema_validator import SchemaValidator
 
 MAX_ITEMS = 100
-FEW_ITEMS = 5
+FEW_ITEMS = 3
 _MAX_ERRORS = 50
 _OF_ITEM_COUNTS = ("minItems", "contains", "minContains")
 _MAX_LISTS = 20

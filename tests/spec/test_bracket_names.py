@@ -53,6 +53,5 @@ def test_a_name_that_readers_understand_differently_is_refused(
     assert str(excinfo.value) == f"f: {message}"
 
 
-def test_the_loop_turns_between_thousands_of_names() -> None:
-    fields = [("[][a]", "1")] * 20_000
-    assert loop_turns(lambda: tree_of(fields, "f")) > 0
+def test_the_loop_turns_between_names() -> None:
+    assert loop_turns(lambda: tree_of([("[][a]", "1")] * 20, "f")) > 10

@@ -1,10 +1,13 @@
-"""How often the event loop turns while a greenlet computes."""
+"""How often the event loop turns while a greenlet computes, if each turn is due at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from unittest.mock import patch
 
 import gevent
+
+from engine.process import loop_turn
 
 
 def loop_turns(work: Callable[[], object]) -> int:
@@ -18,8 +21,9 @@ def loop_turns(work: Callable[[], object]) -> int:
     watcher = gevent.get_hub().loop.check(ref=False)
     watcher.start(count)
     try:
-        greenlet = gevent.spawn(work)
-        greenlet.get()
+        with patch.object(loop_turn, "SECONDS", 0.0):
+            greenlet = gevent.spawn(work)
+            greenlet.get()
     finally:
         watcher.close()
     return turns

@@ -6,6 +6,7 @@ One query reads both, with the same columns, so that a report is exact to the se
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from msgspec import Struct
@@ -90,30 +91,39 @@ def sums_by(connection: Connection, column: str, where: UsageFilter) -> Rows:
 
 def rows_by(
     connection: Connection, columns: Sequence[str], where: UsageFilter, most: int
-) -> tuple[Rows, Rows]:
+) -> tuple[list[Sequence[Any]], list[Sequence[Any]]]:
     """The values of some columns, the currency, the start of the first request, the end of the last
     one (Unix seconds) and `SUMS`, of the `most` combinations with the most requests; and the
-    currency and `SUMS` of all others. Every row of the range is read."""
-    row, since = ledger.c, max(where.since, rows_from(connection))
-    sums = zip(SUMS, row_sums(), strict=True)
+    currency and `SUMS` of all others. Every row of the range is read, once."""
+    ranked = _ranked_groups(columns, where, max(where.since, rows_from(connection))).c
+    slot = case((ranked.rank <= most, ranked.rank), else_=0)  # 0 has all others
+    query = select(
+        *(slot, *(func.max(ranked[name]) for name in columns), ranked.currency),
+        *(func.min(ranked.first), func.max(ranked.last)),
+        *(func.sum(ranked[name]) for name in SUMS),
+    ).group_by(slot, ranked.currency)
+    rows = sorted(connection.execute(query), key=itemgetter(0))
+    at = 1 + len(columns)
+    return [r[1:] for r in rows if r[0]], [(r[at], *r[at + 3 :]) for r in rows if not r[0]]
+
+
+def _ranked_groups(columns: Sequence[str], where: UsageFilter, since: float) -> Subquery:
+    """The rank of each combination, from 1 on, and its values, times and sums."""
+    row = ledger.c
     names = [*(row[name] for name in columns), row.currency]
+    times = [
+        func.min(row.time).label("first"),
+        func.max(row.time + row.duration).label("last"),
+    ]
+    sums = zip(SUMS, row_sums(), strict=True)
     groups = (
-        select(
-            *names,
-            func.min(row.time).label("first"),
-            func.max(row.time + row.duration).label("last"),
-            *(func.sum(value).label(name) for name, value in sums),
-        )
+        select(*names, *times, *(func.sum(value).label(name) for name, value in sums))
         .where(row.time >= since, row.time < where.until, *conditions(ledger, where))
         .group_by(*names)
-        .order_by(literal_column("requests").desc(), *names)
-    )
-    first_rows = connection.execute(groups.limit(most)).all()
-    if len(first_rows) < most:
-        return first_rows, ()
-    of_others = groups.offset(most).subquery().c
-    remainder = select(of_others.currency, *(func.sum(of_others[name]) for name in SUMS))
-    return first_rows, connection.execute(remainder.group_by(of_others.currency)).all()
+        .subquery()
+    ).c
+    order = groups.requests.desc(), *(groups[name.key] for name in names)
+    return select(func.row_number().over(order_by=order).label("rank"), *groups).subquery()
 
 
 def hours_of(connection: Connection, where: UsageFilter, longest: int = HOUR) -> Pieces:
