@@ -240,9 +240,12 @@ def test_no_import_is_relative():
 
 ON_DEMAND = (
     "app.build",
+    "app.last_handler",
     "app.limit_counters",
     "app.machine_stores",
     "app.own_pages",
+    "app.route_handler",
+    "app.streamed_uploads",
     "app.telemetry",
     "app.worker_services",
     "config.schema_check",

@@ -9,7 +9,6 @@ from functools import partial
 
 from msgspec.structs import asdict
 
-from engine.app.batch_stages import batch_route
 from engine.app.caller_usage import LazyUsage
 from engine.app.worker_parts import Parts
 from engine.config.model_operation import ModelOperation
@@ -25,10 +24,7 @@ from engine.spec.document import path_templates
 from engine.upstream import choose
 from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import fixed_targets
-from engine.upstream.object_forward import ObjectForward, ObjectRoute
-from engine.upstream.object_lists import ListForward
 from engine.upstream.regional_targets import RegionalGroup
-from engine.upstream.stored_response_forward import StoredResponseForward
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
@@ -63,11 +59,10 @@ def last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handl
     if route.websocket is None:
         return forward
     dialect, limits = route.dialects[-1], session_limits(route.websocket)
-    edits = [forward.session_ids] if isinstance(forward, ObjectForward) else []
     return once(
         "converse",
         (forward, dialect.name, limits),
-        partial(converse, forward, dialect, limits, parts.sessions, *edits),
+        partial(converse, forward, dialect, limits, parts.sessions, forward.session_edits),
     )
 
 
@@ -95,7 +90,7 @@ def session_routes(routes: Iterable[Route], dialect: Dialect) -> tuple[SessionRo
     )
 
 
-def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
+def forward_of(route: Route, operation: ModelOperation, parts: Parts) -> Forward:
     """Sends requests to the targets of their model, or to the fixed ones."""
     tables = None if route.model is None else parts.translations
     translations = RouteTranslations(operation, tables, parts.services.clock, parts.summaries)
@@ -139,6 +134,11 @@ def _forward_class(route: Route, parts: Parts) -> Callable[..., Forward]:
     """What makes the handler: of an operation with objects, one that seals their ids."""
     if route.objects is None or parts.opener is None:
         return Forward
+    from engine.app.batch_stages import batch_route
+    from engine.upstream.object_forward import ObjectForward, ObjectRoute
+    from engine.upstream.object_lists import ListForward
+    from engine.upstream.stored_response_forward import StoredResponseForward
+
     config = parts.plan.config
     objects = ObjectRoute(
         *(route.objects, parts.opener, config.objects.owner, config.server),

@@ -14,7 +14,10 @@ _METRICS = "engine.telemetry.metrics.recorder"
 _COUNTERS = "engine.stores.counters.memory"
 _WARNINGS = "engine.app.limit_warnings"
 _MCP = "engine.app.mcp_servers"
-_SEALED_IDS = "engine.objects.id_cipher"
+_OBJECTS = (
+    *("engine.objects.id_cipher", "engine.app.batch_stages", "engine.app.object_stages"),
+    *("engine.upstream.object_lists", "engine.upstream.stored_response_forward"),
+)
 
 
 def preload(plan: Plan) -> None:
@@ -31,7 +34,8 @@ def preload(plan: Plan) -> None:
     if config.mcp:
         import_module(_MCP)
     if config.objects.ring:
-        import_module(_SEALED_IDS)
+        for name in _OBJECTS:
+            import_module(name)
     if any(upstream.url.startswith("https:") for upstream in config.upstreams.values()):
         read_authorities()
     preload_models(config)

@@ -7,7 +7,6 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from engine.app.batch_stages import batch_stages
 from engine.app.last_handler import (
     forward_of,
     has_own_targets,
@@ -15,7 +14,6 @@ from engine.app.last_handler import (
     region_lists,
     session_limits,
 )
-from engine.app.object_stages import object_stages
 from engine.app.streamed_uploads import streaming_stages
 from engine.app.transform_stages import edit_stage, transform_stage
 from engine.app.worker_parts import Parts
@@ -82,8 +80,8 @@ def stages_of(route: Route, parts: Parts, checks: Checks = UNCHECKED) -> list[St
         *shared.policies(guards.models),
         *shared.validate_body(checks),
         *map(shared.in_parts, _written_stages(route, parts)),
-        *batch_stages(route, parts, partial(judging_stages, parts=parts)),
-        *map(shared.in_parts, object_stages(route, parts)),
+        *_batch_stages(route, parts),
+        *map(shared.in_parts, _object_stages(route, parts)),
         *([shared.meter(route)] if parts.metered else []),
         *([shared.limit(route, Part.MODEL)] if by_model else []),
         *([shared.limit(route, Part.BODY)] if _takes_by_body(route) else []),
@@ -201,8 +199,26 @@ def judging_stages(route: Route, parts: Parts) -> tuple[list[Stage], list[Stage]
     by itself: those before its schema, the schema, and those behind it."""
     checks, shared, guards = _checks(route), parts.shared, route.guards
     before = [*_receiving_stages(route, checks, parts), *shared.policies(guards.models)]
-    behind = [*_written_stages(route, parts), *object_stages(route, parts)]
+    behind = [*_written_stages(route, parts), *_object_stages(route, parts)]
     return [*shared.policies(guards.early), *before], shared.validate_body(checks), behind
+
+
+def _batch_stages(route: Route, parts: Parts) -> list[Stage]:
+    """Judges the requests of batches, where the config has a key for ids of objects."""
+    if parts.opener is None:
+        return []
+    from engine.app.batch_stages import batch_stages
+
+    return batch_stages(route, parts, partial(judging_stages, parts=parts))
+
+
+def _object_stages(route: Route, parts: Parts) -> list[Stage]:
+    """Opens what callers keep, where the config has a key for it."""
+    if parts.opener is None:
+        return []
+    from engine.app.object_stages import object_stages
+
+    return object_stages(route, parts)
 
 
 def _mirror_stage(route: Route, parts: Parts) -> list[Stage]:

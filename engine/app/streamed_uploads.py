@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from engine import credentials
-from engine.app.batch_stages import upload_rules
 from engine.app.worker_parts import Parts
 from engine.exchange.exchange import Stage
 from engine.plan.route import Route
@@ -18,9 +17,12 @@ def streaming_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]:
     file = _streamed_file(route)
     if file is None or checks.bodies is None or checks.edits or not _sends_once(route, parts):
         return []
+    if parts.opener is not None:
+        from engine.app.batch_stages import upload_rules
+
+        if (rules := upload_rules(route, parts)) is not None:
+            return [stream_body(file, checks, rules.keeps)]
     settings = file, checks.bodies, checks.mode
-    if (rules := upload_rules(route, parts)) is not None:
-        return [stream_body(file, checks, rules.keeps)]
     return [parts.shared.once("stream", settings, partial(stream_body, file, checks))]
 
 

@@ -21,6 +21,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.exchange.record import Attempt
 from engine.exchange.services import Services
+from engine.relay.websocket.message_edits import MessageEdits
 from engine.spec.expression import Expression
 from engine.upstream import retry
 from engine.upstream.attempt import attempt
@@ -88,6 +89,10 @@ class Forward:
         self._hedging = None if hedge is None else Hedging(hedge.after, self)
         self._debug = debug
         self._clock = clock
+
+    def session_edits(self, exchange: Exchange) -> MessageEdits | None:
+        """The edits of the messages of a session that has begun; None where they have none."""
+        return None
 
     def __call__(self, exchange: Exchange) -> Response:
         selected: Sequence[Any] = exchange.model.targets  # Target, by `select_model`

@@ -112,7 +112,7 @@ class ObjectForward(Forward):
             self.seal(response, exchange, self.response_sealer(last, exchange, opened))
         return response
 
-    def session_ids(self, exchange: Exchange) -> SessionIds | None:
+    def session_edits(self, exchange: Exchange) -> SessionIds | None:
         """The ids in the messages of a session that has begun; None where they have none."""
         opened, objects = exchange.objects, self.objects
         if opened is None or opened.sealer is None or not has_messages(objects.facts):
