@@ -62,7 +62,8 @@ class OperationCall:
         """The request with these values and more headers, from an IP address. Raises CannotCall if
         they cannot be written, or lead to another operation; GatewayError for an unsafe path."""
         operation = self._operation
-        check_headers(operation.id, values.headers)
+        if values.headers:
+            check_headers(operation.id, values.headers)
         try:
             parts = operation.writer.write(values)
             fields = (*parts.headers, *headers) if headers else parts.headers

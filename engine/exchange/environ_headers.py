@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 SINGLE_HEADERS = frozenset(
@@ -28,6 +29,7 @@ _READ_WITH_DASH = frozenset({"session_id", "conversation_id", "thread_id"})
 """Names with an underscore that coding agents send for the ones with a dash."""
 
 
+@lru_cache(maxsize=512)
 def environ_key(header: str) -> str:
     """The WSGI name of a header: `x-api-key` -> `HTTP_X_API_KEY`. A name with an underscore has one
     of its own, in lower case, so that it never stands for the name with a dash: `api_key` ->

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import string
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -59,6 +59,7 @@ class RequestWriter:
         are the variables of its path that may contain slashes."""
         self._operation = operation
         self._variables = tuple(path_templates.variables(operation.path))
+        self._names = frozenset(self._variables)
         self._pieces = _pieces(
             operation.templates[0][0].removesuffix(operation.path), operation.path
         )
@@ -99,9 +100,9 @@ class RequestWriter:
     def write(self, values: RequestValues) -> WrittenRequest:
         """The request of these values. Raises ValueError, with the name of the parameter."""
         path, query = self._path(values.path), self._query(values.query)
-        headers = [*self._texts("header", values.headers)] if values.headers else []
+        headers = [*self._texts("header", values.headers).items()] if values.headers else []
         if values.cookies:
-            cookies = "; ".join(text for _, text in self._texts("cookie", values.cookies))
+            cookies = "; ".join(self._texts("cookie", values.cookies).values())
             headers += [("cookie", cookies)] if cookies else []
         body, media_type = self._body(values)
         if media_type:
@@ -111,17 +112,19 @@ class RequestWriter:
 
     def _path(self, values: Mapping[str, object]) -> str:
         names = self._variables
-        for name in values:
-            if name not in names:
-                raise ValueError(
-                    f"{self._operation.id} has no path parameter '{name}'; "
-                    f"it has {', '.join(names) or 'none'}"
-                )
-        texts = dict(self._texts("path", values))
+        if not self._names.issuperset(values):
+            unknown = next(name for name in values if name not in self._names)
+            raise ValueError(
+                f"{self._operation.id} has no path parameter '{unknown}'; "
+                f"it has {', '.join(names) or 'none'}"
+            )
+        texts = self._texts("path", values)
         for name in names:
             if not texts.get(name):
                 raise ValueError(f"path parameter '{name}' of {self._operation.id} needs a value")
-        path = "".join([texts[piece] if at % 2 else piece for at, piece in self._pieces])
+        pieces = [*self._pieces]
+        pieces[1::2] = map(texts.__getitem__, pieces[1::2])
+        path = "".join(pieces)
         if values and not _DOTS.isdisjoint(path.split("/")):
             raise ValueError(f"a path parameter of {self._operation.id} is '.' or '..'")
         return path
@@ -129,7 +132,7 @@ class RequestWriter:
     def _query(self, values: Mapping[str, object]) -> str:
         if self._query_type:
             return self._whole_query(values)
-        texts = _second(self._texts("query", values))
+        texts = [*self._texts("query", values).values()]
         if fixed := [pair for pair in self._fixed if pair[0] not in values]:
             texts.insert(0, urlencode(fixed))
         return "&".join(texts)
@@ -140,18 +143,19 @@ class RequestWriter:
             return ""
         if body_kind(essence(self._query_type)) == "json":
             return quote(json.dumps(values), safe="")
-        return "&".join(_second(self._texts("query", values)))
+        return "&".join(self._texts("query", values).values())
 
-    def _texts(self, location: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-        """The names and texts of the values of a location; nothing for a value that no text has."""
+    def _texts(self, location: str, values: Mapping[str, object]) -> dict[str, str]:
+        """The texts of the values of a location, by name; nothing for a value that no text has."""
         writers, is_header = self._writers[location], location == "header"
+        texts: dict[str, str] = {}
         for name, value in values.items():
-            if value is None:
-                continue
-            writer = writers.get(name.lower() if is_header else name)
-            text = (writer or parameter_writer(name, location)).write(value)
-            if text is not None:
-                yield name, text
+            if value is not None:
+                writer = writers.get(name.lower() if is_header else name)
+                text = (writer or parameter_writer(name, location)).write(value)
+                if text is not None:
+                    texts[name] = text
+        return texts
 
     def _body(self, values: RequestValues) -> tuple[bytes, str]:
         """The bytes of the body, and its media type."""
@@ -203,13 +207,13 @@ _UNQUOTED = string.punctuation
 _DOTS = frozenset({".", ".."})
 
 
-def _pieces(mount: str, template: str) -> tuple[tuple[int, str], ...]:
-    """The pieces of a path, numbered: what stands between its variables, as on the wire (a document
-    may have other characters in its paths), and at the odd numbers the names of these."""
+def _pieces(mount: str, template: str) -> tuple[str, ...]:
+    """The pieces of a path: what stands between its variables, as on the wire (a document may have
+    other characters in its paths), and at the odd indexes the names of these."""
     pieces = path_templates.pieces(template)
     pieces[0] = mount + pieces[0]
     pieces[::2] = [quote(text, safe=_UNQUOTED) for text in pieces[::2]]
-    return tuple(enumerate(pieces))
+    return tuple(pieces)
 
 
 def _folded(name: str, location: str) -> str:
@@ -232,7 +236,3 @@ def _concrete(media_range: str) -> str:
 
 def _is_json(media_type: str) -> bool:
     return body_kind(essence(media_type)) == "json"
-
-
-def _second(pairs: Iterator[tuple[str, str]]) -> list[str]:
-    return [text for _, text in pairs]

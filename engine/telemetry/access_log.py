@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import orjson
@@ -258,15 +258,16 @@ def _session(traffic: Traffic) -> Row:
     }
 
 
+_MESSAGE = ("server", "method", "tool", "revision", "client")
+_message_values = attrgetter(*_MESSAGE)
+_value = itemgetter(1)
+
+
 def _message(mcp: McpMessage) -> Row:
-    row = {
-        "server": mcp.server,
-        "method": mcp.method,
-        "tool": mcp.tool,
-        "revision": mcp.revision,
-        "client": redact_tokens(mcp.client),
-    }
-    return {name: value for name, value in row.items() if value}
+    row: Row = dict(filter(_value, zip(_MESSAGE, _message_values(mcp), strict=True)))
+    if mcp.client:
+        row["client"] = redact_tokens(mcp.client)
+    return row
 
 
 def _round(seconds: float) -> float:

@@ -72,15 +72,14 @@ class ToolArguments:
         parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "cookies": {}}
         for name, key, parameter, argument in self._parameters:
             value = values.get(name)
-            if value is None:
-                if argument.required:
-                    raise InvalidArguments(name, "it is required")
-                continue
-            _check(argument, value)
-            if argument.location == "querystring":
-                parts[key].update(_whole_query(argument, value))
-            else:
-                parts[key][parameter] = value
+            if value is not None:
+                _check(argument, value)
+                if argument.location == "querystring":
+                    parts[key].update(_whole_query(argument, value))
+                else:
+                    parts[key][parameter] = value
+            elif argument.required:
+                raise InvalidArguments(name, "it is required")
         body, media_type = (MISSING, "") if self.body is None else self._body(self.body, values)
         return RequestValues(**parts, body=body, media_type=media_type)
 

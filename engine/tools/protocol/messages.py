@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from engine.values.errors import GatewayError
 from engine.values.trees import has_more_levels
@@ -43,11 +44,18 @@ class ProtocolError(Exception):
 
 
 class Message(Struct, frozen=True):
-    """A request, or a notification, which has no id."""
+    """A request, or a notification, which has no id. `meta` is the object `_meta` of its params,
+    empty without one."""
 
     method: str
     params: Mapping[str, Any] = field(default_factory=dict)
     id: Id | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        meta = self.params.get("_meta")
+        if isinstance(meta, dict):
+            force_setattr(self, "meta", meta)
 
 
 def read_message(data: bytes | memoryview) -> Message:

@@ -24,8 +24,7 @@ Steps = Generator[int, None, Reply]
 
 def progress_token(request: Request, accept: str) -> Id | None:
     """The token of a request whose client reads progress; None for any other."""
-    meta = request.message.params.get("_meta")
-    token = meta.get("progressToken") if isinstance(meta, dict) else None
+    token = request.message.meta.get("progressToken")
     is_token = isinstance(token, str | int) and not isinstance(token, bool)
     return token if is_token and "text/event-stream" in accept.lower() else None
 

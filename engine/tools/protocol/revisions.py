@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engine.tools.protocol.messages import Code, Message, ProtocolError
 
@@ -38,7 +37,7 @@ class Head(NamedTuple):
 def is_modern(head: Head, message: Message) -> bool:
     """Whether a message is of 2026-07-28 or later: it names its revision in its body, or in a
     header, or has another header or a method of those revisions."""
-    if _VERSION in _meta(message):
+    if _VERSION in message.meta:
         return True
     if head.version is not None:
         return head.version not in LEGACY
@@ -48,7 +47,7 @@ def is_modern(head: Head, message: Message) -> bool:
 def check_modern(head: Head, message: Message) -> None:
     """Raises ProtocolError for a request of 2026-07-28 whose metadata is missing, differs from its
     headers, or names a revision that is not served."""
-    meta = _meta(message)
+    meta = message.meta
     version = meta.get(_VERSION)
     if not isinstance(version, str):
         raise _invalid(f"params._meta has no '{_VERSION}'. Send \"{MODERN}\".")
@@ -82,7 +81,7 @@ def legacy_revision(head: Head, message: Message) -> str:
 def client_of(head: Head, message: Message) -> str:
     """The program that calls, as it says itself, `name/version`: printable, at most 64 characters.
     Messages after `initialize` name none, but for the User-Agent."""
-    info = _meta(message).get(_CLIENT)
+    info = message.meta.get(_CLIENT)
     if info is None and message.method == "initialize":
         info = message.params.get("clientInfo")
     if isinstance(info, dict):
@@ -103,11 +102,6 @@ def header_value(header: str, text: str) -> str:
     except (binascii.Error, UnicodeError) as error:
         message = f"Header mismatch: {header} is not base64 of UTF-8"
         raise ProtocolError(Code.HEADER_MISMATCH, message) from error
-
-
-def _meta(message: Message) -> Mapping[str, Any]:
-    meta = message.params.get("_meta")
-    return meta if isinstance(meta, dict) else {}
 
 
 def _check(header: str, text: str | None, value: str) -> None:
