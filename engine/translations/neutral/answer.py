@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -85,7 +84,7 @@ class Assembly(AnswerState):
         self._contents: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[events.TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}
-        self._citable: defaultdict[int, CitableTexts] = defaultdict(CitableTexts)
+        self._citable: dict[int, CitableTexts] = {}  # of candidates with late citations
 
     def add(self, sequence: Iterable[events.Event]) -> None:
         for event in sequence:
@@ -114,7 +113,7 @@ class Assembly(AnswerState):
         self._check_open(event)
         block = event.block
         self._contents.setdefault(event.candidate, []).append(block)
-        if isinstance(block, Text):
+        if event.candidate in self._citable and isinstance(block, Text):
             self._citable[event.candidate].add(block)
         self._texts[event.candidate] = []
 
@@ -131,11 +130,21 @@ class Assembly(AnswerState):
     def _add_cite(self, event: events.Cite) -> None:
         self._check_inside(event)
         if event.late:
-            self._citable[event.candidate].cite(event.citation)
+            self._citable_texts(event.candidate).cite(event.citation)
             return
         block = self._contents[event.candidate][-1]
         assert isinstance(block, Text)
         block.citations.append(event.citation)
+
+    def _citable_texts(self, candidate: int) -> CitableTexts:
+        """The texts of a candidate; those that come later are added as they begin."""
+        citable = self._citable.get(candidate)
+        if citable is None:
+            citable = self._citable[candidate] = CitableTexts()
+            for block in self._contents.get(candidate, ()):
+                if isinstance(block, Text):
+                    citable.add(block)
+        return citable
 
     def _add_tokens(self, event: events.Tokens) -> None:
         self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
