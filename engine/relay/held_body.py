@@ -44,7 +44,9 @@ class HeldBody:
         """Raises OSError, if there is no memory: then it is not held."""
         if self._file is not None:
             self._write(self._file, data)
-        elif self._is_large_with(data):
+        elif (
+            self.size + len(data) > LARGE if self._text is None else self._text.is_large_with(data)
+        ):
             file = os.fdopen(os.memfd_create("modelway-body"), "w+b", buffering=0)
             try:
                 write_all(file, self._buffer)
@@ -56,12 +58,6 @@ class HeldBody:
         else:
             self._buffer += data
         self.size += len(data)
-
-    def _is_large_with(self, data: bytes) -> bool:
-        """Whether the text is large with the next bytes of the body."""
-        if self._text is None:
-            return self.size + len(data) > LARGE
-        return self._text.is_large_with(data)
 
     def _write(self, file: IO[bytes], data: bytes) -> None:
         """Write the data behind that of before, or nothing of it."""

@@ -128,7 +128,20 @@ def read_first_content(
         return _open_stream(response, dialect, beat, events, content)
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
+    if is_translated:
+        return _open_translation(response, dialect, content)
     return _open_body(response, kind, dialect, content, chat_path)
+
+
+def _open_translation(
+    response: IncomingResponse, dialect: Dialect, content: FirstContent
+) -> FirstContent:
+    """The start of a translated body, which the translation has judged."""
+    try:
+        content.first = response.read()
+    except NotAnEvent as error:
+        raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
+    return content
 
 
 def _open_stream(
@@ -183,10 +196,7 @@ def _open_body(
 ) -> FirstContent:
     """The start of a body that is not a stream of events. It may be an error, instead of a stream
     or as the first item of a streamed array, or no answer at all."""
-    try:
-        first = content.first = response.read()
-    except NotAnEvent as error:  # of a translation
-        raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
+    first = content.first = response.read()
     may_be_empty = (len(first) <= _SMALL or first.find(_FAILED) >= 0) and (
         _REPORT.match(first) or _EMPTY.search(first)
     )

@@ -33,6 +33,8 @@ from engine.values.usage import Usage
 
 _BODY_HEADERS = ("content-", "transfer-encoding", "etag", "digest", "repr-digest", "cache-control")
 
+_EVENTS = f"{EVENT_STREAM}; charset=utf-8"
+
 
 def translated_response(
     response: IncomingResponse,
@@ -56,13 +58,15 @@ def translated_response(
     sends_events = request.stream and not request.as_list and status < 300
     headers = [pair for pair in response.headers if not pair[0].startswith(_BODY_HEADERS)]
     headers = translate_limits(headers, target.rate_limits, dialect.rate_limits, clock())
-    headers.append(("content-type", f"{EVENT_STREAM}; charset=utf-8" if sends_events else JSON))
+    headers.append(("content-type", _EVENTS if sends_events else JSON))
     errors = TranslatedErrors(dialect, request_id, redaction, headers)
     if status >= 300:
         return _without_answer(response, headers, exchange, errors)
     encoding = response.header("content-encoding") or ""
     is_stream = media_type(response) == EVENT_STREAM
-    usage_reader = reader(target.meter, *((EVENT_STREAM,) if is_stream else (JSON, encoding)))
+    usage_reader = (
+        reader(target.meter, EVENT_STREAM) if is_stream else (reader(target.meter, JSON, encoding))
+    )
     usage = usage_reader.usage
     usage = partial(_once_in_the_cache, usage) if cache_counted_twice else usage
     body: Filter
