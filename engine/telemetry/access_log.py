@@ -190,12 +190,18 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         "cost": record.cost / 1e9,
         "currency": currency,
     }
-    _add_rare_values(row, record)
+    if any(_rare_values(record)):
+        _add_rare_values(row, record)
     if not fields:
         return row
     if "query" in fields:
         row["query"] = redact_query(exchange.query, every_value=not exchange.operation)
     return {name: row[name] for name in fields if name in row}
+
+
+_rare_values = attrgetter(
+    *("margin", "queue_time", "traffic", "is_mirror", "is_copy", "mcp", "verdicts")
+)
 
 
 def _add_rare_values(row: Row, record: RequestRecord) -> None:

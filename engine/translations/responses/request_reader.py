@@ -111,9 +111,11 @@ def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
     if isinstance(members.input, str):
         text = neutral.Text(text=members.input, place="input")
         return [Message(role="user", blocks=[text], place="input")]
-    items = enumerate(members.input or ())
-    messages = (read_item(raw, f"input[{index}]", request) for index, raw in items)
-    return [message for message in messages if message is not None]
+    return [
+        message
+        for index, raw in enumerate(members.input or ())
+        if (message := read_item(raw, f"input[{index}]", request)) is not None
+    ]
 
 
 def _keep_others(members: RequestObject, request: ChatRequest) -> None:

@@ -114,14 +114,17 @@ class Client:
         if not target.startswith("/"):
             # In the absolute URL for a proxy it would become a part of the host.
             raise ValueError("the target of a request begins with '/'")
-        length = len(body) if isinstance(body, bytes) else _length(method, body)
+        length: int | None
+        # A body that can be sent once does not go to a connection that may have just ended.
+        if isinstance(body, bytes):  # nearly always
+            length, is_replayable = len(body), True
+        else:
+            length, is_replayable = _length(method, body), body is None or body.is_replayable
         if self._extra:
             headers = [*headers, *self._extra]
         head = request_head(method, self._prefix + target, self.host, headers, length)
         upgrade = head.endswith(UPGRADE_END)
         deadlines = Deadlines(self._timeouts, self._clock, total)
-        # A body that can be sent once does not go to a connection that may have just ended.
-        is_replayable = isinstance(body, bytes) or body is None or body.is_replayable
         connection = self._pool.take() if is_replayable else None
         if connection is not None:
             parser = ResponseParser(method, upgrade)
