@@ -309,3 +309,16 @@ def test_an_event_of_megabytes_is_not_parsed(monkeypatch: pytest.MonkeyPatch) ->
     large = chunk(content="x" * 1_000_000)
     first_content, _ = opened(OPENAI, large, chunk(content="y"))
     assert (first_content.first, parsed) == (large, [])
+
+
+LIKE_NO_ANSWER = b'{"choices": [], "finish_reason": "error", "content": null}'
+
+
+def test_a_translated_body_is_not_judged_again():
+    response: Any = FakeResponse(200, JSON, [LIKE_NO_ANSWER])
+    path = "/v1/chat/completions"
+    content = read_first_content(response, OPENAI, chat_path=path, is_translated=True)
+    assert content.first == LIKE_NO_ANSWER
+    response = FakeResponse(200, JSON, [LIKE_NO_ANSWER])
+    with pytest.raises(ErrorFirst):
+        read_first_content(response, OPENAI, chat_path=path)

@@ -92,6 +92,16 @@ def test_a_late_citation_goes_to_the_text_of_its_span() -> None:
     assert [o.span(4) for o in texts[1].citations] == [(1, 3), (0, 4), (0, 4)]
 
 
+def test_late_citations_go_to_texts_before_and_behind_the_first_of_them() -> None:
+    events: list[Event] = [Start()]
+    for words, start in (("abcd", 1), ("efgh", 5), ("ijkl", 9)):
+        events += [Open(Text()), Delta(words), Close()]
+        events.append(Cite(Citation("https://a", start=start, end=start + 2), late=True))
+    (candidate,) = collect([*events, End(finishes={0: FINISH})]).candidates
+    texts = [block for block in candidate.blocks if isinstance(block, Text)]
+    assert [[(o.start, o.end) for o in text.citations] for text in texts] == [[(1, 3)]] * 3
+
+
 @each("start, position", [(4, 2), (-1, 3), (7, 2), (8, 3)])
 def test_no_span_begins_in_an_empty_text(start: int, position: int) -> None:
     citable = CitableTexts()
