@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -135,7 +136,10 @@ class Writer(events.FirstCandidateWriter):
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": fields.write_usage(event.usage),
+            # Clients (LangChain.js) add what both ends of a stream say of the output.
+            "usage": fields.write_usage(
+                event.usage and replace(event.usage, output=0, reasoning=0)
+            ),
         }
         return _event({"type": "message_start", "message": message})
 

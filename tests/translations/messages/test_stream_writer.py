@@ -62,7 +62,7 @@ def types_of(stream: bytes) -> list[str]:
 
 def test_a_stream_byte_by_byte() -> None:
     writer = Writer(REQUEST)
-    usage = Usage(input=20, output=1, cached=7)
+    usage = Usage(input=20, output=1, reasoning=1, cached=7)
     events = [
         Start(id="1", model="m", usage=usage),
         Open(Text()),
@@ -74,7 +74,7 @@ def test_a_stream_byte_by_byte() -> None:
         'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":'
         '"message","role":"assistant","model":"alias","content":[],"stop_reason":null,'
         '"stop_sequence":null,"usage":{"input_tokens":13,"cache_creation_input_tokens":0,'
-        '"cache_read_input_tokens":7,"output_tokens":1}}}',
+        '"cache_read_input_tokens":7,"output_tokens":0}}}',
         'event: content_block_start\ndata: {"type":"content_block_start","index":0,'
         '"content_block":{"type":"text","text":""}}',
         'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,'
