@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from engine.values.content_coding import DecodeError, Decoder
 
 
@@ -15,6 +17,9 @@ class Filter:
     """
 
     failure: Exception | None = None
+    expands = False
+    """Whether a part may become a thousand times as long: then no other greenlet, and not the event
+    loop, calls `feed`, and `more` has what follows the first piece of it."""
 
     @property
     def ended(self) -> bool:
@@ -33,7 +38,7 @@ class Filter:
 
     @property
     def has_more(self) -> bool:
-        """Whether `more` has the rest of what the end has completed."""
+        """Whether `more` has the rest of what the last call has completed."""
         return False
 
     def more(self) -> bytes:
@@ -60,19 +65,28 @@ UNDECODABLE = "the upstream's answer has a content coding that cannot be decoded
 
 class Decoding(Filter):
     """Removes the Content-Encoding of a body, of which each part may decode to MAX_DECODED bytes,
-    and all of it to more."""
+    and all of it to more. It comes in pieces, so that no step over it takes long."""
+
+    expands = True
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
+        self._pieces: deque[bytes] = deque()
 
     def feed(self, data: bytes) -> bytes:
-        pieces: list[bytes] = []
         try:
             self._decoder.refill()
-            pieces.extend(self._decoder.feed(data))
+            self._pieces.extend(self._decoder.feed(data))
         except DecodeError as error:
             self.failure = Unreadable(f"the upstream's answer cannot be read: {error}")
-        return b"".join(pieces)
+        return self.more()
+
+    @property
+    def has_more(self) -> bool:
+        return bool(self._pieces)
+
+    def more(self) -> bytes:
+        return self._pieces.popleft() if self._pieces else b""
 
     def finish(self) -> bytes:
         if not self._decoder.ended:

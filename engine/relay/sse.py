@@ -131,8 +131,7 @@ class Cleaner(Filter):
             return data
         events = []
         for block in data.split(b"\n\n"):
-            event = self._event(block)
-            if event:
+            if block and (event := self._event(block)):
                 events.append(event)
                 self._unknown_lines = b""
             if self.failure is not None:

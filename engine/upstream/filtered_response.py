@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.exchange.interfaces import Headers, Socket, UsageReader
+from engine.process.loop_turn import pacer
 from engine.relay.filter import Filter, Unreadable
 from engine.upstream.client.failures import InvalidAnswer, Silence, Truncated, UpstreamFailure
 from engine.upstream.client.response import IncomingResponse
@@ -34,6 +35,7 @@ class FilteredResponse:
         self._filter = body
         self._next = b""  # is read before anything else
         self._has_ended = False
+        self._pace = pacer() if body.expands else None
 
     def header(self, name: str) -> str | None:
         """The first value of a header; its name in lower case."""
@@ -58,9 +60,11 @@ class FilteredResponse:
             data, self._next = self._next, b""
             return data
         is_silent, response, body = True, self._response, self._filter
+        if self._pace is not None:
+            self._pace()
         if body.has_more and (data := body.more()):
             return data
-        pass_on = None if on_data is None else _through(body, on_data)
+        pass_on = None if on_data is None or body.expands else _through(body, on_data)
         while body.failure is None and not self._has_ended:
             try:
                 data = response.read(pass_on, beat)

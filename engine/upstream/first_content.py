@@ -20,9 +20,10 @@ from engine.dialects.interface.error_forms import (
 from engine.dialects.interface.streams import END_MARKER, Framing
 from engine.process.loop_turn import await_turn
 from engine.relay.filter import Filter
-from engine.relay.sse import Cleaner, NotAnEvent
+from engine.relay.sse import MAX_EVENT, Cleaner, NotAnEvent
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import IncomingResponse
+from engine.values.errors import EventTooLarge
 from engine.values.events import LONG_EVENT, split_events
 from engine.values.media_types import essence
 
@@ -152,7 +153,7 @@ def _open_stream(
     content: FirstContent,
 ) -> FirstContent:
     """The events of a stream up to the first one with content."""
-    content.events, count, ended = events, 0, False
+    content.events, count, size, ended = events, 0, 0, False
     if content.is_silent:
         content.first = dialect.heartbeat
         return content
@@ -167,6 +168,9 @@ def _open_stream(
         ended = not data
         arrived = events.feed(data) if data else events.finish()
         content.first += arrived
+        size += len(data)
+        if not arrived and size > MAX_EVENT:  # blank lines, say
+            raise EventTooLarge(f"more than {MAX_EVENT} bytes before the first event")
         if is_long := len(arrived) > LONG_EVENT:
             await_turn()  # each step over a long event takes milliseconds
         for event in split_events(arrived) if is_long else arrived.split(b"\n\n"):

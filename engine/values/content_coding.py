@@ -13,7 +13,8 @@ from collections.abc import Iterator
 MAX_DECODED = 16_000_000
 """The most bytes decoded of one response: a small response may decode to gigabytes."""
 
-_PIECE = 262_144
+PIECE = 65_536
+"""The most bytes decoded in one step."""
 _GZIP = 31  # `wbits` of zlib for each kind of frame around deflated data
 _ZLIB = 15
 _RAW = -15
@@ -61,11 +62,11 @@ class Decoder:
             if piece:
                 yield piece
             data = self._inflate.unconsumed_tail or self._inflate.unused_data
-            full = len(piece) == _PIECE and not self._inflate.eof
+            full = len(piece) == PIECE and not self._inflate.eof
 
     def _decode(self, data: bytes) -> bytes:
         try:
-            piece = self._inflate.decompress(data, _PIECE)
+            piece = self._inflate.decompress(data, PIECE)
         except zlib.error as error:
             if self._started or self._coding != "deflate":
                 raise DecodeError(f"the body is not {self._coding} data") from error

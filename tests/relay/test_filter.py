@@ -30,6 +30,17 @@ def test_a_decoded_body_may_be_longer_than_the_bound_of_a_part(
     assert body.failure is None
 
 
+def test_a_part_is_decoded_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.values.content_coding.PIECE", 400)
+    body, text = gunzip(), b"0123456789" * 100
+    pieces = [body.feed(gzip.compress(text))]
+    while body.has_more:
+        pieces.append(body.more())
+    assert list(map(len, pieces)) == [400, 400, 200]
+    assert (b"".join(pieces), body.more(), body.finish()) == (text, b"", b"")
+    assert body.failure is None
+
+
 def test_one_part_decodes_to_no_more_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.values.content_coding.MAX_DECODED", 1_000)
     body = gunzip()

@@ -241,6 +241,27 @@ def test_a_body_is_decoded_in_parts_and_complete_at_its_end() -> None:
     assert read.is_complete
 
 
+@pytest.mark.parametrize("end", [b"", b"no gzip"])
+def test_a_body_that_expands_is_read_in_pieces_and_never_by_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch, end: bytes
+) -> None:
+    monkeypatch.setattr("engine.values.content_coding.PIECE", 4)
+    turns: list[None] = []
+    monkeypatch.setattr(
+        "engine.upstream.filtered_response.pacer", lambda: lambda: turns.append(None)
+    )
+    data = gzip.compress(b"one two three")
+    read, _ = gzipped(data[:-8], data[-8:] + (b"\x1f" + end if end else b""), has_length=True)
+    passed: list[bytes] = []
+    parts = [read.read(passed.append) for _ in range(4)]
+    assert (parts, passed, len(turns)) == ([b"one ", b"two ", b"thre", b"e"], [], 4)
+    if end:
+        with pytest.raises(InvalidAnswer):
+            read.read()
+    else:
+        assert (read.read(), read.is_complete) == (b"", True)
+
+
 @pytest.mark.parametrize(
     ("data", "kind"),
     [(gzip.compress(b"one")[:-4], Truncated), (b"no gzip", InvalidAnswer)],

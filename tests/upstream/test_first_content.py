@@ -19,6 +19,7 @@ from engine.upstream.first_content import (
     FirstContent,
     read_first_content,
 )
+from engine.values.errors import EventTooLarge
 from tests.support.upstreams import EVENTS, JSON, FakeResponse, failure
 
 OPENAI, ANTHROPIC, GEMINI, PLAIN = map(dialects.get, ("openai", "anthropic", "gemini", "plain"))
@@ -204,6 +205,18 @@ def test_the_bytes_of_held_events_are_limited() -> None:
     first_content, fake_response = opened(OPENAI, *[large] * 5)
     assert HELD_BYTES < len(first_content.first) <= HELD_BYTES + len(large)
     assert len(fake_response.pieces) == 3
+
+
+@pytest.mark.parametrize("nothing", [b"\n\n", b"id: 1\n\n", b"\r"])
+def test_bytes_that_come_to_no_event_are_limited(
+    monkeypatch: pytest.MonkeyPatch, nothing: bytes
+) -> None:
+    monkeypatch.setattr("engine.upstream.first_content.MAX_EVENT", 1_000)
+    few, content = [nothing * 40] * 3, event({"choices": [{"text": "H"}]})
+    first_content, _ = opened(OPENAI, *few, content)
+    assert first_content.first == content
+    with pytest.raises(EventTooLarge, match="1000 bytes before the first event"):
+        opened(OPENAI, *few * 10, content)
 
 
 @MODELS
