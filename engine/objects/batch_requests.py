@@ -31,6 +31,8 @@ MAX_PROBLEMS = 10
 """Problems of a batch that are found before it is refused, and those that a report names."""
 
 _CHUNK = 65_536
+_BLANKS = 65_536
+"""Bytes of blank lines that are passed in one step."""
 _FORGET = 1_000_000
 """Bytes of a file after which those before leave the memory of the process."""
 _KEY = re.compile(rb'"\s*:')
@@ -92,8 +94,17 @@ class BatchWriter:
                 read = at
             stop = buffer.find(b"\n", at, end)
             stop = end if stop < 0 else stop
+            line = bytes(buffer[at : min(stop, at + MAX_LINE + 1)])
+            if not line.strip():  # and so may be megabytes of others
+                self._pause()
+                text = bytes(buffer[at : min(end, at + _BLANKS)])
+                blanks = text[: len(text) - len(text.lstrip())]
+                number += blanks.count(b"\n")
+                yield blanks
+                at += len(blanks)
+                continue
             number += 1
-            yield self._line(bytes(buffer[at : min(stop, at + MAX_LINE + 1)]), number)
+            yield self._line(line, number)
             yield bytes(buffer[stop : min(stop + 1, end)])
             at = stop + 1
         self.finish()
@@ -116,8 +127,6 @@ class BatchWriter:
 
     def _line(self, line: bytes, number: int) -> bytes:
         """A line with the request of the vendor."""
-        if not line.strip():
-            return line
         place = f"line {number}"
         if len(line) > MAX_LINE:
             message = f"It is longer than {MAX_LINE} bytes."

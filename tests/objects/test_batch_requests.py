@@ -89,6 +89,22 @@ def test_all_problems_come_at_once_up_to_a_bound():
     assert "Line 1 (custom_id 'r0', body.model)" in error.message
 
 
+@pytest.mark.parametrize(
+    "blanks", [b"\n" * 300_000, b" \r\n" * 100_000, b"\n \n  ", b"\t\n" * 40_000]
+)
+def test_blank_lines_pass_many_at_once_and_are_counted(blanks):
+    text = orjson.dumps(line("a", body={"model": "same"})) + b"\n" + blanks
+    pieces = []
+    buffer = text + b" {"
+    with pytest.raises(GatewayError) as raised:
+        pieces.extend(writer().lines(buffer, 0, len(buffer)))
+    assert raised.value.param == f"line {text.count(bytes([10])) + 1}"
+    assert len(pieces) <= 6 + len(blanks) // 60_000
+    end = orjson.dumps(line("b", body={"model": "same"}))
+    assert written(text + end) == text + end
+    assert written(text) == text
+
+
 def test_a_batch_without_requests_is_refused():
     assert "no requests" in refusal(b"\n").message
 
