@@ -131,6 +131,8 @@ def choice(key: str, value: object, options: Sequence[object]) -> str:
         return 'write "off"'
     if "strict" in options and flag(value) == "true":
         return "write strict"
+    if "off" in options and value in ("none", "no", "disabled"):
+        return 'write "off"'
     if key == "token":
         return "write bearer or basic, or {header: NAME}, {query: NAME}, {cookie: NAME}"
     if key == "on" and isinstance(value, int) and 500 <= value < 600:

@@ -123,5 +123,5 @@ def _near_file(path: str, file: FilePath) -> str:
     """The hint for a file that does not exist: `path` is that in the config."""
     if "://" in path:
         return "download it: a document is a file, and nothing is fetched"
-    names = {str(FilePath(path).with_name(name)): name for name in names_in(file.parent)}
+    names = {str(FilePath(path).parent / name): name for name in names_in(file.parent)}
     return did_you_mean(path, names, "the path starts at this file's folder")
