@@ -30,7 +30,7 @@ from engine.spec.refusal_messages import explain
 from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.values.errors import GatewayError
-from engine.values.media_types import EXAMPLES, OTHER_NAMES, body_kind, essence
+from engine.values.media_types import EXAMPLES, OTHER_NAMES, body_kind, essence, is_json
 
 
 class BodyRule(Struct, frozen=True):
@@ -70,11 +70,15 @@ class MediaRange(Struct, frozen=True):
 class Bodies:
     """The request bodies of an operation. Without rules it accepts none but an empty JSON object,
     which some SDKs send with all methods that may have one. Operations of a document with equal
-    bodies share one object, and objects are equal only to themselves."""
+    bodies share one object, and objects are equal only to themselves.
+
+    `any_json`: a lenient operation's rule for JSON of a media type that it does not have.
+    """
 
     required: bool = False
     rules: dict[str, BodyRule] = field(default_factory=dict)
     ranges: dict[str, MediaRange] = field(default_factory=dict)
+    any_json: BodyRule | None = None
 
     @property
     def media_types(self) -> list[str]:
@@ -169,7 +173,8 @@ class Bodies:
         for name in (media_type, *OTHER_NAMES.get(media_type, ())):
             if name in self.rules:
                 return self.rules[name]
-        return self._rule_of_range(media_type)
+        rule = self._rule_of_range(media_type)
+        return self.any_json if rule is None and is_json(media_type) else rule
 
     def _rule_of_range(self, media_type: str) -> BodyRule | None:
         """The rule of the narrowest range: `application/*+json`, `application/*`, `*/*`."""
@@ -246,6 +251,8 @@ def compile_bodies(
         read_only = _read_only(schema, schemas) if with_read_only and is_json_body else None
         rule = BodyRule(parse, validator if parse else None, names, spellings, read_only)
         bodies.rules[media_type] = rule
+        if is_json_body and schemas.is_lenient and bodies.any_json is None:
+            bodies.any_json = rule
     ranges = (
         (name, each.default, each.needs_type, *each.rules.items())
         for name, each in bodies.ranges.items()

@@ -56,6 +56,11 @@ class Schemas:
         self._validators: dict[tuple[FilePath, Path], SchemaValidator] = {}
         self._shared = BuildCache()
 
+    @property
+    def is_lenient(self) -> bool:
+        """Whether they are for routes that read requests leniently."""
+        return self._purpose is Purpose.LENIENT
+
     def validator(self, node: Node) -> SchemaValidator:
         """The validator of the schema at `node`. Raises ValueError for a broken schema, and
         NestedTooDeeply."""

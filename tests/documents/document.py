@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -153,11 +154,18 @@ class Document:
         return Part(self, file, unquote(pointer), value)
 
     def operations(self) -> Iterator[Operation]:
-        """Path, method, path item and operation."""
-        for path, item in self.root.get("paths").items():
-            for method in METHODS if path.startswith("/") else ():
-                if isinstance(item.value, dict) and isinstance(item.value.get(method), dict):
-                    yield path, method, item, item.get(method)
+        """Path, method, path item and operation of those that exist and are no WebSocket."""
+        paths = self.root.get("paths")
+        for path in paths.value if isinstance(paths.value, dict) else ():
+            with suppress(NotJudged):  # a reference without a target
+                item = paths.get(path)
+                for method in METHODS if path.startswith("/") else ():
+                    operation = item.get(method)
+                    if (
+                        isinstance(operation.value, dict)
+                        and not operation.get("responses").get("101").value
+                    ):
+                        yield path, method, item, operation
 
 
 def _with_texts_as_keys(value: Any) -> Any:

@@ -20,7 +20,9 @@ _MAX_VALID, _MAX_EXAMPLES, _MAX_INVALID, _MAX_WRONG = 3, 3, 8, 3
 _MULTIPART = "multipart/form-data"
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 _LOCATIONS = ("path", "query", "header", "cookie")
-_NO_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
+_NO_PARAMETERS = frozenset(
+    {"accept", "accept-encoding", "authorization", "content-encoding", "content-type"}
+)
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,15 @@ def test_a_gateway_that_judges_otherwise_fails(tmp_path: Path, monkeypatch: Any)
     assert set(result.failures) >= {"refused valid", "refused example"}
 
 
+def test_operations_without_a_target_and_websockets_are_not_called(tmp_path: Path) -> None:
+    file = tmp_path / "document.json"
+    called = {"responses": {"200": {"description": "ok"}}}
+    socket = {"responses": {"101": {"description": "ok"}}}
+    paths = {"/a": {"$ref": "nothing.json"}, "/b": {"get": called}, "/c": {"get": socket}}
+    file.write_text(json.dumps({"openapi": "3.1.0", "paths": paths}))
+    assert [path for path, *_ in Document(file).operations()] == ["/b"]
+
+
 @each("version", ["3.0.3", "3.1.0"])
 def test_values_match_and_near_misses_often_do_not(version: str, tmp_path: Path) -> None:
     schema = body(written(tmp_path, version))

@@ -117,7 +117,7 @@ def check_document(folder: Path, result: Result) -> None:
         return result.fail("crash", (folder / "cold.err").read_text()[-300:])
     for problem in problems:
         place = f"{problem['line']}:{problem['column']}: {problem['message']} [{problem['code']}]"
-        if problem["code"] == "MW209":
+        if problem["code"] in ("MW205", "MW209"):
             result.off.append(f"{place} {problem.get('hint', '')}")
         elif problem["code"] == "MW000" or "unexpected" in problem["message"].lower():
             result.fail("crash", place)

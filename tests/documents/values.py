@@ -40,8 +40,8 @@ def values(schema: Part) -> Iterator[Any]:
         for branch in range(3):
             try:
                 value = _value(schema, full, branch, 0)
-            except RecursionError as error:
-                raise NotJudged("nested too deeply") from error
+            except (RecursionError, OverflowError) as error:
+                raise NotJudged("nested too deeply, or an endless number") from error
             if value not in seen and schema.accepts(value):
                 seen.append(value)
                 yield value

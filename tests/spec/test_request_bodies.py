@@ -119,6 +119,28 @@ def test_a_media_type_has_several_names(tmp_path: Path, declared: str, sent: str
     assert ask(taking(tmp_path, declared), b"a: 1", sent) in (MISSING, "a: 1")
 
 
+@each(
+    ("declared", "sent", "is_accepted"),
+    [
+        *((JSON, "application/vnd.api+json", True), ("application/fhir+json", JSON, True)),
+        *((JSON, "text/plain", False), (FORM, JSON, False), (JSON, "", False)),
+    ],
+)
+def test_a_lenient_operation_takes_any_kind_of_json(
+    tmp_path: Path, declared: str, sent: str, is_accepted: bool
+) -> None:
+    post = {"operationId": "x", "requestBody": {"content": {declared: {"schema": {}}}}}
+    specification, _ = read(tmp_path, document(paths={"/x": {"post": post}}))
+    assert specification is not None
+    strict = specification.operations["x"]
+    lenient = specification.recompile(strict, lenient=True, with_names=False)
+    assert body_refusal(strict, b"{}", sent).status == 415
+    if is_accepted:
+        assert ask(lenient, b"{}", sent) == {}
+    else:
+        assert body_refusal(lenient, b"{}", sent).status == 415
+
+
 def test_a_body_that_is_not_required_may_be_absent(tmp_path: Path) -> None:
     operation = taking(tmp_path, JSON, required=False)
     assert ask(operation, b"") is MISSING
