@@ -15,7 +15,7 @@ from engine.config.keys import ANNOTATION
 from engine.config.likely_value import flag, plain
 from engine.source.invisible import without_invisible
 from engine.source.suggestion import near
-from engine.values.trees import Section
+from engine.values.trees import Section, is_number
 
 _LOCATIONS = (
     "write $request.body#/model, $request.path.NAME, $request.query.NAME or $request.header.NAME"
@@ -84,7 +84,7 @@ means."""
 
 
 def _amount(value: object) -> str:
-    return str(value) if likely_value.is_number(value) else "1"
+    return str(value) if is_number(value) else "1"
 
 
 def string_format(schema: Mapping[str, object]) -> str:
@@ -188,13 +188,13 @@ def _lower_case(value: object) -> str:
 
 
 def _string(key: str, value: Any, schema: Mapping[str, object]) -> str:
-    name, is_number = _format(schema), likely_value.is_number(value)
+    name = _format(schema)
     if text := likely_value.hint_for_format(name, value):
         return text
     if name == "duration":
         return _duration(key, value, schema)
     if name == "size":
-        if is_number and value < 1000:
+        if is_number(value) and value < 1000:
             return f"write {value}MB, or another unit: KB, GB"
         size = likely_value.size(value)
         return f"write {size}" if size else _form(schema)
@@ -204,7 +204,7 @@ def _string(key: str, value: Any, schema: Mapping[str, object]) -> str:
         return f"write {spelling}"
     if name:
         return _form(schema)
-    if is_number and "pattern" not in schema:
+    if is_number(value) and "pattern" not in schema:
         return "put it in quotes"
     return _description(schema) if not isinstance(value, dict | list) else ""
 
@@ -219,8 +219,7 @@ def _other_spelling(value: object, schema: Mapping[str, object]) -> str:
 
 
 def _duration(key: str, value: object, schema: Mapping[str, object]) -> str:
-    is_number = likely_value.is_number(value)
-    if key == "retention" and is_number:
+    if key == "retention" and is_number(value):
         return f"write {value}d, or another unit: h, m, s"
     pattern = str(schema.get("pattern", ""))
     takes_ms = re.search(pattern, "1ms") is not None
@@ -233,7 +232,7 @@ def _duration(key: str, value: object, schema: Mapping[str, object]) -> str:
         return f"above zero: {_form(schema)}"
     if duration_bounds.breach(duration, schema):
         return f"write {duration_bounds.example(schema)}"
-    units = ", or another unit: ms, m, h, d" if is_number and takes_ms else ""
+    units = ", or another unit: ms, m, h, d" if is_number(value) and takes_ms else ""
     return f"write {duration}{units}"
 
 
@@ -248,7 +247,7 @@ def _number(key: str, value: object, schema: Mapping[str, object], types: Sequen
 def _list(key: str, value: object) -> str:
     if isinstance(value, dict):
         return "begin each entry with '- ', or write [{...}]"
-    if likely_value.is_number(value):
+    if is_number(value):
         return f"write [{value}]"
     names = [plain(name.strip()) for name in str(value).split(",")]
     if len(names) > 1 and all(names):

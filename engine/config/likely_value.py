@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.source.suggestion import near
+from engine.values.trees import is_number
 from engine.values.units import format_count
 
 _PARTS = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([a-zµ]*)\s*")
@@ -54,11 +55,6 @@ _VARIABLE = re.compile(
 """A variable in the syntax of other programs: shells, LiteLLM, Caddy, GitHub, Helm, Windows."""
 
 _YES, _NO = ("yes", "on", "true", "y", "1"), ("no", "off", "false", "n", "0")
-
-
-def is_number(value: object) -> bool:
-    """Whether a YAML value is a number (true and false are not)."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def duration(value: object, *, takes_ms: bool = True) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from engine.dialects.interface.usage import OutputMembers
 from engine.exchange.exchange import Exchange
 from engine.values.json_edit import JsonPath
+from engine.values.trees import entries_of
 
 MAX_DEPTH = 100
 """Levels of JSON below which no text is looked for: nothing else reads what is nested deeper."""
@@ -57,7 +58,7 @@ def _strings(
         if value and _DATA_URL.fullmatch(value) is None:
             yield path, value
     elif depth < MAX_DEPTH:
-        for step, below in _entries(value):
+        for step, below in entries_of(value):
             if is_free or step not in _NO_TEXTS or _is_plain(value, step):
                 free = is_free or (step in _FREE and isinstance(below, dict))
                 yield from _strings(below, (*path, step), depth + 1, is_free=free)
@@ -87,13 +88,6 @@ def _outputs(
         if value and is_output_member:
             yield path, value
     elif depth < MAX_DEPTH:
-        for step, below in _entries(value):
+        for step, below in entries_of(value):
             inside = is_output or (step in output.objects and isinstance(below, dict | list))
             yield from _outputs(below, (*path, step), depth + 1, output, is_output=inside)
-
-
-def _entries(value: Any) -> Iterator[tuple[str | int, Any]]:
-    if isinstance(value, dict):
-        yield from value.items()
-    elif isinstance(value, list):
-        yield from enumerate(value)

@@ -9,7 +9,7 @@ and all below it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +18,7 @@ from msgspec import Struct
 from engine.values.http_names import HEADER_NAME
 from engine.values.json_edit import JsonPath
 from engine.values.json_pointer import path_of
+from engine.values.trees import entries_of
 
 ANY = "*"
 ANY_DEPTH = "**"
@@ -159,21 +160,14 @@ def find(value: Any, steps: Sequence[str], json_name: JsonName | None = None) ->
         step = steps[at]
         if step == ANY_DEPTH:
             stack.append((node, path, at + 1))
-            stack += [(child, (*path, key), at) for key, child in _entries(node)]
+            stack += [(child, (*path, key), at) for key, child in entries_of(node)]
         elif step == ANY:
-            stack += [(child, (*path, key), at + 1) for key, child in _entries(node)]
+            stack += [(child, (*path, key), at + 1) for key, child in entries_of(node)]
         elif isinstance(node, dict):
             stack += [(node[key], (*path, key), at + 1) for key in _names(step, node, json_name)]
         elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
             stack.append((node[int(step)], (*path, int(step)), at + 1))
     return [*paths]
-
-
-def _entries(node: Any) -> Iterator[tuple[str | int, Any]]:
-    if isinstance(node, dict):
-        yield from node.items()
-    elif isinstance(node, list):
-        yield from enumerate(node)
 
 
 def _names(step: str, node: Mapping[str, Any], json_name: JsonName | None) -> list[str]:

@@ -18,6 +18,7 @@ from engine.spec.document.schema_types import types_of
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation
 from engine.spec.quota_fields import properties
+from engine.values.trees import is_number
 
 _Bound = tuple[float, bool]
 _BOUNDS = {
@@ -171,12 +172,10 @@ def _is_within(value: object, schema: Mapping[str, object]) -> bool:
 def _range(schema: Mapping[str, Any], words: Any) -> tuple[_Bound, _Bound]:
     """The minimum and the maximum, each with True if it is exclusive."""
     (minimum, exclusive_minimum), (maximum, exclusive_maximum) = words
-    lows = [(schema[minimum], False)] if _is_number(schema.get(minimum)) else []
-    lows += [(schema[exclusive_minimum], True)] if _is_number(schema.get(exclusive_minimum)) else []
-    highs = [(schema[maximum], False)] if _is_number(schema.get(maximum)) else []
-    highs += (
-        [(schema[exclusive_maximum], True)] if _is_number(schema.get(exclusive_maximum)) else []
-    )
+    lows = [(schema[minimum], False)] if is_number(schema.get(minimum)) else []
+    lows += [(schema[exclusive_minimum], True)] if is_number(schema.get(exclusive_minimum)) else []
+    highs = [(schema[maximum], False)] if is_number(schema.get(maximum)) else []
+    highs += [(schema[exclusive_maximum], True)] if is_number(schema.get(exclusive_maximum)) else []
     return max(lows, default=(-inf, False)), min(
         highs, default=(inf, False), key=lambda bound: (bound[0], not bound[1])
     )
@@ -186,7 +185,3 @@ def _overlap(first: tuple[_Bound, _Bound], second: tuple[_Bound, _Bound]) -> boo
     low = max(first[0], second[0])
     high = min(first[1], second[1], key=lambda bound: (bound[0], not bound[1]))
     return low[0] < high[0] or (low[0] == high[0] and not low[1] and not high[1])
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Trees of mappings and lists, as JSON and YAML have them: their leaves, and changed copies."""
+"""Trees of mappings and lists, as JSON and YAML have them: their parts, and changed copies."""
 
 from __future__ import annotations
 
@@ -28,6 +28,26 @@ def member_at(value: Any, names: Iterable[str]) -> Any:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
+
+
+def entries_of(value: Any) -> Iterator[tuple[Any, Any]]:
+    """The entries of a mapping or list, with their names or indexes; none of another value."""
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)
+
+
+def objects_of(value: object) -> Iterator[Json]:
+    """The objects in a list; none of another value."""
+    return (
+        (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
+    )
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a number: true and false are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def leaves(value: Any, at: TreePath = ()) -> Iterator[tuple[TreePath, Any]]:

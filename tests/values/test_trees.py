@@ -3,11 +3,14 @@
 import pytest
 
 from engine.values.trees import (
+    entries_of,
     has_more_levels,
+    is_number,
     leaves,
     map_leaves,
     member_at,
     merge,
+    objects_of,
     value_at,
     with_changes,
 )
@@ -23,6 +26,17 @@ def test_a_path_leads_through_lists_and_a_path_of_names_may_lead_nowhere():
     assert member_at(tree, ("a", "b")) is member_at(tree, ("c", "d", "e")) is None
     with pytest.raises(KeyError):
         value_at(tree, ("c", "x"))
+
+
+def test_what_is_not_a_mapping_or_list_has_no_entries():
+    assert [*entries_of({"a": 1})] == [("a", 1)]
+    assert [*entries_of(["a"])] == [(0, "a")]
+    assert [*entries_of("a")] == [*objects_of({"a": {}})] == []
+    assert [*objects_of([{}, 1, [{}], {"a": 1}])] == [{}, {"a": 1}]
+
+
+def test_true_is_not_a_number():
+    assert list(map(is_number, (0, 1.5, True, "1", None))) == [True, True, False, False, False]
 
 
 def test_leaves_have_their_paths_and_empty_parts_are_leaves():

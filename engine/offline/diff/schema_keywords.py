@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from engine.spec.document.node import Node
 from engine.spec.json_schema_files import CHECKED_FORMATS
-from engine.values.trees import Json
+from engine.values.trees import Json, is_number
 
 _MAX_JSON_DEPTH = 8
 _ANY_TEXT = ("", ".*", "^.*$", "^.*", ".*$")
@@ -76,7 +76,7 @@ def bounds_of(schema: Json) -> dict[str, Bound]:
         value: Any = schema.get(key)
         name = f"{key[9].lower()}{key[10:]}" if key.startswith("exclusive") else key
         exclusive = name != key or schema.get(f"exclusive{key[0].upper()}{key[1:]}") is True
-        if not _is_number(value) or (kind != "number" and sign > 0 and value <= 0):
+        if not is_number(value) or (kind != "number" and sign > 0 and value <= 0):
             continue
         bound = Bound(value, exclusive)
         if name not in bounds or is_narrower(name, bound, bounds[name]):
@@ -87,7 +87,7 @@ def bounds_of(schema: Json) -> dict[str, Bound]:
 def multiples_of(schema: Json) -> set[Fraction]:
     """The numbers of which a value must be a multiple."""
     number: Any = schema.get("multipleOf")
-    return {Fraction(str(number))} if _is_number(number) and number > 0 else set()
+    return {Fraction(str(number))} if is_number(number) and number > 0 else set()
 
 
 def others_of(node: Node) -> dict[str, set[str]]:
@@ -198,7 +198,3 @@ def elements_of(node: Node, key: str) -> Iterator[Node]:
 
 def list_of(value: object) -> list[object]:
     return value if isinstance(value, list) else []
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -16,7 +16,7 @@ from engine.policies import transform_of
 from engine.source.problem import Path, Source, part_of
 from engine.source.reader import SourceDocument
 from engine.values.redaction import Redaction, is_secret_name
-from engine.values.trees import leaves, map_leaves
+from engine.values.trees import is_number, leaves, map_leaves
 
 _MARKER = "***"
 _VARIABLE = re.compile(r"[\"']?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}")
@@ -58,8 +58,7 @@ class CredentialDisplay:
     def _leaf(self, value: Any) -> object:
         if isinstance(value, str):
             return self.text(value)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return self._numbers.get(value, value) if is_number else value
+        return self._numbers.get(value, value) if is_number(value) else value
 
     def headers(self, upstream: str, headers: Pairs) -> list[tuple[str, str]]:
         """Request headers for an upstream. The values of credentials, and of headers that the

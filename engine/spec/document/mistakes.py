@@ -12,6 +12,7 @@ from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import distance, near
 from engine.spec.document.node import Library
 from engine.spec.document.schema_keywords import SUBSCHEMA_LISTS
+from engine.values.trees import is_number
 
 MEDIA_TYPE, SCHEMA, PATH = "MW476", "MW477", "MW478"
 
@@ -185,7 +186,7 @@ def _of_schema(path: Path, schema: Mapping[str, object]) -> Iterator[Mistake]:
         yield Mistake(at, False, SCHEMA, message, enum)
     for least, most in _BOUNDS if len(schema.keys() & _OF_BOUNDS) > 1 else ():
         low, high = schema.get(least), schema.get(most)
-        if _is_number(low) and _is_number(high) and low > high:  # type: ignore[operator]
+        if is_number(low) and is_number(high) and low > high:  # type: ignore[operator]
             message = f"'{least}' is more than '{most}': nothing can meet both"
             yield Mistake((*path, least), False, SCHEMA, message, "write the smaller one first")
     if "default" in schema and (limit := _default_beyond(schema)):
@@ -203,9 +204,9 @@ def _default_beyond(schema: Mapping[str, object]) -> str:
     if isinstance(values, list) and default is not None and default not in values:
         return "write one of its 'enum'"
     low, high = schema.get("minimum"), schema.get("maximum")
-    if _is_number(default) and _is_number(low) and default < low:  # type: ignore[operator]
+    if is_number(default) and is_number(low) and default < low:  # type: ignore[operator]
         return f"write {low} or more"
-    if _is_number(default) and _is_number(high) and default > high:  # type: ignore[operator]
+    if is_number(default) and is_number(high) and default > high:  # type: ignore[operator]
         return f"write {high} or less"
     return ""
 
@@ -257,7 +258,3 @@ def _is_of(value: Any, kind: object, expected: Any) -> bool:
     if isinstance(value, float) and value.is_integer() and kind == "integer":
         return True
     return isinstance(value, expected) and (kind == "boolean" or not isinstance(value, bool))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -14,6 +14,7 @@ from engine.tools.protocol.results import (
     text_result,
 )
 from engine.values.event_json import json_object
+from engine.values.trees import objects_of
 
 _IMAGE_TYPES = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
 
@@ -37,21 +38,21 @@ def _of_kind(kind: str, document: Mapping[str, Any]) -> ToolResult | None:
     if kind == "generate_image":
         return _images(document)
     if kind == "embed":
-        vectors = [each.get("embedding") for each in _objects(document.get("data"))]
+        vectors = [each.get("embedding") for each in objects_of(document.get("data"))]
         return json_result({"model": document.get("model"), "embeddings": vectors})
     return None  # rerank: its scores as they are
 
 
 def _chat_texts(document: Mapping[str, Any]) -> Iterator[str]:
     """The text of an answer of Chat Completions or of Messages."""
-    for choice in _objects(document.get("choices")):
+    for choice in objects_of(document.get("choices")):
         message = choice.get("message")
         content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, str):
             yield content
         elif isinstance(message, dict) and isinstance(message.get("refusal"), str):
             yield message["refusal"]
-    for part in _objects(document.get("content")):
+    for part in objects_of(document.get("content")):
         if isinstance(part.get("text"), str):
             yield part["text"]
 
@@ -59,14 +60,9 @@ def _chat_texts(document: Mapping[str, Any]) -> Iterator[str]:
 def _images(document: Mapping[str, Any]) -> ToolResult | None:
     content: list[dict[str, Any]] = []
     media_type = _IMAGE_TYPES.get(str(document.get("output_format", "png")), "image/png")
-    for image in _objects(document.get("data")):
+    for image in objects_of(document.get("data")):
         if isinstance(image.get("b64_json"), str):
             content.append({"type": "image", "data": image["b64_json"], "mimeType": media_type})
         elif isinstance(image.get("url"), str):
             content.append({"type": "resource_link", "uri": image["url"], "name": "image"})
     return ToolResult(content) if content else None
-
-
-def _objects(value: object) -> Iterator[dict[str, Any]]:
-    if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, dict))

@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from engine.values.trees import objects_of
+
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _LINE = re.compile(rb"\r\n|\n|\r")
 
@@ -40,7 +42,7 @@ def _pieces(data: bytes) -> Iterator[str]:
         return
     if not isinstance(event, dict):
         return
-    for choice in _objects(event.get("choices")):  # Chat Completions, and Completions before
+    for choice in objects_of(event.get("choices")):  # Chat Completions, and Completions before
         delta = choice.get("delta")
         yield from _texts(delta if isinstance(delta, dict) else choice, "content", "text")
     delta = event.get("delta")
@@ -48,16 +50,11 @@ def _pieces(data: bytes) -> Iterator[str]:
         yield from _texts(delta, "text")
     elif event.get("type") == "response.output_text.delta":  # Responses
         yield from _texts(event, "delta")
-    for candidate in _objects(event.get("candidates")):  # generateContent
+    for candidate in objects_of(event.get("candidates")):  # generateContent
         content = candidate.get("content")
-        for part in _objects(content.get("parts") if isinstance(content, dict) else None):
+        for part in objects_of(content.get("parts") if isinstance(content, dict) else None):
             if not part.get("thought"):
                 yield from _texts(part, "text")
-
-
-def _objects(value: object) -> Iterator[dict[str, Any]]:
-    if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, dict))
 
 
 def _texts(node: dict[str, Any], *names: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.spec.document.repairs import Schema, SchemaRepair
-from engine.values.trees import Json
+from engine.values.trees import Json, is_number
 
 _BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
@@ -19,9 +19,9 @@ def _repair(schema: Schema) -> None:
             message = f"'{exclusive}: {str(bound).lower()}' is of OpenAPI 3.0"
             schema.warn(exclusive, "MW223", message, f"in 3.1 it is the bound: {exclusive}: 0")
             del value[exclusive]
-            if bound and _is_number(value.get(plain)):
+            if bound and is_number(value.get(plain)):
                 value[exclusive] = value.pop(plain)
-        elif _is_number(bound) and schema.is_30:
+        elif is_number(bound) and schema.is_30:
             message = f"'{exclusive}' with a number is of OpenAPI 3.1"
             schema.warn(exclusive, "MW223", message, f"in 3.0 write {plain} and {exclusive}: true")
             _exclude(value, plain, exclusive, bound)
@@ -36,17 +36,13 @@ def _repair(schema: Schema) -> None:
 def _exclude(value: Json, plain: str, exclusive: str, bound: Any) -> None:
     """Write an exclusive bound of 3.1 in the form of 3.0, unless the inclusive one is stricter."""
     inclusive: object = value.get(plain)
-    is_stricter = _is_number(inclusive) and (
+    is_stricter = is_number(inclusive) and (
         inclusive > bound if plain == "minimum" else inclusive < bound
     )
     if is_stricter:
         del value[exclusive]
     else:
         value[plain], value[exclusive] = bound, True
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 REPAIR = SchemaRepair(frozenset({"exclusiveMinimum", "exclusiveMaximum"}), _repair)
