@@ -103,9 +103,9 @@ class JwtReader:
                 hint = "give the token another name, or the entry another `prefix`"
                 self._error((*issuer.at, key), message, hint, "MW107")
 
-    def _issuer(self, entry: Json, at: Path) -> JwtIssuer:
-        values = keys.fill(entry, "callers.jwt.*")
-        keys_of = [key for key in ("jwks", "jwks_file", "discovery") if key in entry]
+    def _keys(self, values: Json, at: Path) -> tuple[str, str, FilePath | None]:
+        """Where the keys of an issuer are: the URL of its metadata, that of its keys, or a file."""
+        keys_of = [key for key in ("jwks", "jwks_file", "discovery") if key in values]
         for key in keys_of[1:]:
             message = f"`{keys_of[0]}` says where the keys are"
             self._error((*at, key), message, "remove one of both")
@@ -115,11 +115,16 @@ class JwtReader:
         file = self._folder / values["jwks_file"] if "jwks_file" in values else None
         self._check_file(file, (*at, "jwks_file"))
         self._check_keys(file, (*at, "jwks_file"))
+        if file is None:
+            self._check_url(jwks or discovery, (*at, keys_of[0] if keys_of else "issuer"))
+        return discovery, jwks, file
+
+    def _issuer(self, entry: Json, at: Path) -> JwtIssuer:
+        values = keys.fill(entry, "callers.jwt.*")
+        discovery, jwks, file = self._keys(values, at)
         if values["leeway"] > MAX_LEEWAY:
             message = "tokens would be accepted for long after their end"
             self._error((*at, "leeway"), message, "write 30s, or at most 10m")
-        if file is None:
-            self._check_url(jwks or discovery, (*at, keys_of[0] if keys_of else "issuer"))
         sample = self._folder / values["sample"] if "sample" in values else None
         self._check_file(sample, (*at, "sample"))
         return JwtIssuer(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from urllib.parse import unquote
 
@@ -104,17 +104,26 @@ def build(
             served[operation.id] = alternative, dialect
             handler = compose([answer_errors, check_head], alternative.handler)
             responder = partial(endpoints.responder, handler, [dialect])
-            slash_variables = {"model"}.intersection(variables(operation.path)).union(
-                operation.slash_variables
-            )
-            rank = specification.name, number
-            for template, mount in operation.templates:
-                resource = Resource(
-                    *(operation.method, mount, tuple(slash_variables), responder),
-                    *(operation.query, operation.id, rank, dialect),
-                )
-                app.add_route(template, resource)
+            _add_routes(app, operation, responder, (specification.name, number), dialect)
     return app
+
+
+def _add_routes(
+    app: Application,
+    operation: Operation,
+    responder: Callable[[], Responder],
+    rank: tuple[str, int],
+    dialect: Dialect,
+) -> None:
+    slash_variables = {"model"}.intersection(variables(operation.path)).union(
+        operation.slash_variables
+    )
+    for template, mount in operation.templates:
+        resource = Resource(
+            *(operation.method, mount, tuple(slash_variables), responder),
+            *(operation.query, operation.id, rank, dialect),
+        )
+        app.add_route(template, resource)
 
 
 def _style(
