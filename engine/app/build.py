@@ -61,14 +61,9 @@ def build(
     the plan that the pages of the console show, if not this one.
     """
     inside = InsideCalls()
-    parts = parts_of(
-        plan,
-        services or services_of(plan),
-        client,
-        open_credential or open_shared(plan.config),
-        wrap_stages,
-        inside,
-    )
+    services = services or services_of(plan)
+    open_credential = open_credential or open_shared(plan.config)
+    parts = parts_of(plan, services, client, open_credential, wrap_stages, inside)
     pages = OwnPages(plan, parts.services, parts.endpoints)
     app = application(
         parts.endpoints,

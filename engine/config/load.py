@@ -219,6 +219,7 @@ def _config(
     upstreams, invalid = _upstreams(values, invalid, UpstreamReader(source, folder, findings))
     targets, routes = TargetReader(), values.get("routes", [])
     tokens, teams, issuers = _callers(values, invalid, folder, source, findings)
+    has_records = "records" in values.get("stores", {})
     server = read_server(values.get("server", {}), source, findings)
     return Config(
         source=source,
@@ -240,9 +241,7 @@ def _config(
         console=read_console(values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
         telemetry=_telemetry(values, server, folder, source, findings),
-        objects=read_objects(
-            values.get("objects", {}), "records" in values.get("stores", {}), source, findings
-        ),
+        objects=read_objects(values.get("objects", {}), has_records, source, findings),
         mcp={n: read_mcp(n, v) for n, v in values.get("mcp", {}).items()},
         client_secrets=read_client_secrets(values.get("client_secrets", {}), source, findings),
         tags=read_tags(values.get("tags", {}), source, findings),
