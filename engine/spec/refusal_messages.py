@@ -18,7 +18,7 @@ from engine.spec.narrow_failure import MAX_ITEMS, Validator, invalid_parts
 from engine.spec.schema_validator import SchemaValidator, TooManyErrors
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
-from engine.values.units import format_count
+from engine.values.units import format_count, format_excerpt
 
 _CODES = {
     "required": "missing_required_parameter",
@@ -139,8 +139,8 @@ def place(path: Sequence[str | int], root: str = "") -> str:
     """`["messages", 0, "role"]` -> `messages[0].role`."""
     text = root
     for step in path[:_MAX_DEPTH]:
-        if isinstance(step, str) and len(step) > _MAX_LENGTH:
-            step = step[:_MAX_LENGTH] + "..."
+        if isinstance(step, str):
+            step = format_excerpt(step, _MAX_LENGTH)
         if isinstance(step, int):
             text += f"[{step}]"
         else:
@@ -246,7 +246,7 @@ def _description(value: Any) -> str:
     if isinstance(value, int | float):
         return f"got {value}"
     if isinstance(value, str):
-        short = value if len(value) <= _MAX_LENGTH else value[:_MAX_LENGTH] + "..."
+        short = format_excerpt(value, _MAX_LENGTH)
         return f"got the string {short!r}" if value else "got an empty string"
     if isinstance(value, list):
         return (

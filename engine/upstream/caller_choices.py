@@ -21,6 +21,7 @@ from engine.upstream.model_catalog import Catalog, ServedModel
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Ambiguous, JsonPath, refuse_repeated_names, spans
 from engine.values.media_types import is_json
+from engine.values.units import format_excerpt
 from engine.values.wildcard import matches, star_text
 
 _MAX_SHOWN = 200
@@ -75,7 +76,8 @@ def _check_other(
     one do not have under this name."""
     caller, entry = exchange.caller, catalog.find(name)
     if entry is None or (caller is not None and not caller.may_use(name)):
-        message = f"The model '{_short(name)}' does not exist here, or the token may not use it"
+        excerpt = format_excerpt(name, _MAX_SHOWN)
+        message = f"The model '{excerpt}' does not exist here, or the token may not use it"
         raise GatewayError(403, "model_not_allowed", f"{message} ('{param}').", param=param)
     upstreams = {target.upstream.name for group in model.groups for target in group.configured}
     same = [
@@ -84,7 +86,10 @@ def _check_other(
         if target.upstream.name in upstreams and _sent_name(target.model, name, entry.name) == name
     ]
     if not same:
-        raise _refused(param, f"'{_short(name)}', which its upstream does not have by this name")
+        raise _refused(
+            param,
+            f"'{format_excerpt(name, _MAX_SHOWN)}', which its upstream does not have by this name",
+        )
     for choice in entry.choices:
         if choice.model:
             _check_name(name, entry, choice, param)
@@ -99,7 +104,9 @@ def _check_name(name: str, entry: ServedModel, choice: CallerChoice, param: str)
     for target_name in {_sent_name(target.model, name, entry.name) for target in targets}:
         if target_name and matches(target_name, choice.model):
             chosen = _CHOSEN.get(choice.chooses, "other models")
-            raise _refused(param, f"{chosen}, as '{_short(name)}' does ('{choice.model}')")
+            raise _refused(
+                param, f"{chosen}, as '{format_excerpt(name, _MAX_SHOWN)}' does ('{choice.model}')"
+            )
 
 
 def _sent_name(configured: str, name: str, entry: str) -> str:
@@ -162,7 +169,3 @@ def _refuse_unread(exchange: Exchange) -> None:
 def _refused(param: str, chosen: str) -> GatewayError:
     message = f"'{param}' chooses {chosen}. Requests through this gateway may not do that."
     return GatewayError(403, "choice_not_allowed", message, param=param)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _MAX_SHOWN else name[:_MAX_SHOWN] + "..."

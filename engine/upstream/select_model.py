@@ -16,6 +16,7 @@ from engine.upstream.caller_choices import check_choices
 from engine.upstream.model_catalog import Catalog, ModelsByOperation, ServedModel
 from engine.upstream.regional_targets import RegionalModels
 from engine.values.errors import GatewayError
+from engine.values.units import format_excerpt
 
 _MAX_SHOWN = 200
 _MAX_NAME = 512
@@ -151,12 +152,12 @@ def _name(name: Any, expression: Expression, default: str, exchange: Exchange) -
             f"Invalid type for '{expression.param}': expected the name of a model.",
             param=expression.param,
         )
-    message = f"The model '{_short(name)}' does not exist here."
+    message = f"The model '{format_excerpt(name, _MAX_SHOWN)}' does not exist here."
     raise GatewayError(404, "model_not_found", message, param=expression.param)
 
 
 def _not_allowed(name: str, expression: Expression) -> GatewayError:
-    message = f"This token may not use the model '{_short(name)}'."
+    message = f"This token may not use the model '{format_excerpt(name, _MAX_SHOWN)}'."
     return GatewayError(403, "model_not_allowed", message, param=expression.param)
 
 
@@ -167,12 +168,9 @@ def _unknown(
     may_use = (lambda _: True) if caller is None else caller.may_use
     suggestion = catalog.suggestions.near(name, may_use)
     hint = f" Did you mean '{suggestion}'?" if suggestion else ""
-    return GatewayError(
-        404,
-        "model_not_found",
-        f"The model '{_short(name)}' does not exist here, or the token may not use it.{hint}",
-        param=expression.param,
-    )
+    excerpt = format_excerpt(name, _MAX_SHOWN)
+    message = f"The model '{excerpt}' does not exist here, or the token may not use it.{hint}"
+    return GatewayError(404, "model_not_found", message, param=expression.param)
 
 
 def _without_operation(
@@ -183,16 +181,13 @@ def _without_operation(
 ) -> GatewayError:
     """404 for a model that exists and does not have the operation."""
     has = join_operation_names(operations)
-    message = f"The model '{_short(name)}' does not have {operation}; it has {has}."
+    excerpt = format_excerpt(name, _MAX_SHOWN)
+    message = f"The model '{excerpt}' does not have {operation}; it has {has}."
     return GatewayError(404, "model_not_found", message, param=expression.param)
 
 
 def _without_target(exchange: Exchange, expression: Expression) -> GatewayError:
     """404 for a request that the rules of its model send to targets without the operation."""
-    name = _short(exchange.model.name)
+    name = format_excerpt(exchange.model.name, _MAX_SHOWN)
     message = f"The model '{name}' does not have {exchange.operation} for requests like this one."
     return GatewayError(404, "model_not_found", message, param=expression.param)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _MAX_SHOWN else name[:_MAX_SHOWN] + "..."

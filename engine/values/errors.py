@@ -87,6 +87,12 @@ class AbortConnection(ConnectionResetError):
         self.reason = reason
 
 
+def invalid_value(at: str, expected: str) -> GatewayError:
+    """The refusal of a request for its value at a place or of a parameter."""
+    message = f"Invalid value for '{at}': expected {expected}."
+    return GatewayError(400, "invalid_value", message, param=at)
+
+
 def shutting_down() -> GatewayError:
     """503: the worker ends before the answer is complete."""
     return GatewayError(

@@ -95,6 +95,11 @@ def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def format_excerpt(text: str, most: int) -> str:
+    """The text, or its first characters and `...` if it has more than `most`."""
+    return text if len(text) <= most else text[:most] + "..."
+
+
 def format_names(names: Sequence[str], most: int | None) -> str:
     """At most so many names, and the number of the others: `a, b and 3 more`."""
     first = names[:most]

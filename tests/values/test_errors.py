@@ -8,6 +8,7 @@ from engine.values.errors import (
     AbortConnection,
     AbortReason,
     GatewayError,
+    invalid_value,
     shutting_down,
     without_frames,
 )
@@ -60,3 +61,9 @@ def test_an_error_that_was_handled_holds_no_frames():
     except GatewayError as raised:
         error = without_frames(raised)
     assert (error.__traceback__, error.__cause__, error.__context__) == (None, None, None)
+
+
+def test_an_invalid_value_names_its_place():
+    error = invalid_value("session.model", "a text")
+    assert (error.status, error.code, error.param) == (400, "invalid_value", "session.model")
+    assert error.message == "Invalid value for 'session.model': expected a text."

@@ -183,3 +183,7 @@ def test_a_count_has_its_noun(count, text):
 )
 def test_names_beyond_the_most_are_counted(names, most, text):
     assert units.format_names(names, most) == text
+
+
+def test_a_long_text_is_cut():
+    assert [units.format_excerpt(text, 3) for text in ("", "abc", "abcd")] == ["", "abc", "abc..."]

@@ -11,8 +11,7 @@ from engine.dialects.gemini.auth_tokens import AUTH_TOKENS
 from engine.dialects.gemini.batches import BATCHES
 from engine.dialects.gemini.errors import error_object, is_error, stream_error
 from engine.dialects.gemini.files import FILES
-from engine.dialects.gemini.live import socket_usage
-from engine.dialects.gemini.usage import METER
+from engine.dialects.gemini.usage import METER, socket_usage
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size

@@ -20,7 +20,7 @@ from engine.dialects.interface.client_secrets import (
     IssuedSecret,
     SecretRequest,
 )
-from engine.values.errors import GatewayError
+from engine.values.errors import invalid_value
 from engine.values.trees import Json
 
 _MODELS = "models/"
@@ -36,19 +36,19 @@ def _read(body: Json, now: float) -> SecretRequest:
     """The request in a body."""
     setup, mask, uses = body.get(_SETUP), body.get(_MASK), body.get("uses")
     if setup is not None and not isinstance(setup, dict):
-        raise _invalid("expected an object", _SETUP)
+        raise invalid_value(_SETUP, "an object")
     if mask is not None and not isinstance(mask, str):
-        raise _invalid("expected a text of fields with commas", _MASK)
+        raise invalid_value(_MASK, "a text of fields with commas")
     if uses is not None and (isinstance(uses, bool) or not isinstance(uses, int) or uses < 0):
-        raise _invalid("expected a number of sessions, 0 for any", "uses")
+        raise invalid_value("uses", "a number of sessions, 0 for any")
     end = _time(body, "expireTime", now, 30 * _MINUTE)
     begin = min(end, _time(body, "newSessionExpireTime", now, _MINUTE))
     fields = [each.strip() for each in (mask or "").split(",") if each.strip()]
     if len(fields) > _MAX_FIELDS or any(each.count(".") >= _MAX_DEPTH for each in fields):
-        raise _invalid(f"expected at most {_MAX_FIELDS} fields of {_MAX_DEPTH} names each", _MASK)
+        raise invalid_value(_MASK, f"at most {_MAX_FIELDS} fields of {_MAX_DEPTH} names each")
     model = setup.get("model") if setup else None
     if model is not None and not isinstance(model, str):
-        raise _invalid("expected a text", f"{_SETUP}.model")
+        raise invalid_value(f"{_SETUP}.model", "a text")
     session: Json = {"begin": begin, "end": end, "uses": 1 if uses is None else uses}
     session |= {"setup": setup} if setup else {}
     session |= {"mask": fields} if fields else {}
@@ -63,15 +63,11 @@ def _time(body: Json, name: str, now: float, default: float) -> float:
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError as error:
-        raise _invalid("expected a time such as 2026-01-31T12:00:00Z", name) from error
+        raise invalid_value(name, "a time such as 2026-01-31T12:00:00Z") from error
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     if not now < seconds <= now + _LONGEST:
-        raise _invalid("expected a time within the next 20 hours", name)
+        raise invalid_value(name, "a time within the next 20 hours")
     return seconds
-
-
-def _invalid(expected: str, at: str) -> GatewayError:
-    return GatewayError(400, "invalid_value", f"Invalid value for '{at}': {expected}.", param=at)
 
 
 def _write(secret: IssuedSecret) -> Json:

@@ -1,4 +1,4 @@
-"""Usage in the answers of the Gemini dialect (`usageMetadata`)."""
+"""Usage in the answers of the Gemini dialect (`usageMetadata`), and in messages of its Live API."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from engine.dialects.interface.usage import (
     object_in,
     token_usage,
 )
+from engine.values.event_json import json_object
 from engine.values.proto_json import json_name
 from engine.values.trees import Json
 from engine.values.usage import Usage
 
 _MAX_MODALITIES = 20
 _MAX_COUNTS = 32
+_USAGE = b'"usageMetadata"'
+_MAX_MESSAGE = 1_000_000
 
 
 class _Counts(Struct, rename="camel"):
@@ -158,3 +161,11 @@ METER = Meter(
     schema_members=("usageMetadata", "usage_metadata"),
     output=OutputMembers(("text", "name", "stringValue", "string_value", "code"), ("args",)),
 )
+
+
+def socket_usage(message: bytes | bytearray) -> Usage | None:
+    """The usage that a message of the server reports: the tokens of a turn, by modality."""
+    if message.find(_USAGE) < 0 or len(message) > _MAX_MESSAGE:
+        return None
+    document = json_object(message)
+    return usage_of(document) if "usageMetadata" in document else None

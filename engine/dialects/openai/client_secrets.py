@@ -17,7 +17,7 @@ from engine.dialects.interface.client_secrets import (
     IssuedSecret,
     SecretRequest,
 )
-from engine.values.errors import GatewayError
+from engine.values.errors import invalid_value
 from engine.values.trees import Json
 
 _SECONDS = range(10, 7201)
@@ -32,20 +32,20 @@ def _read(body: Json, now: float) -> SecretRequest:
     session = _object(body, "session", "session")
     kind = session.get("type") or "realtime"
     if kind not in _TYPES:
-        raise _invalid(f"expected one of {', '.join(_TYPES)}", "session.type")
+        raise invalid_value("session.type", f"one of {', '.join(_TYPES)}")
     return SecretRequest(_model(session, kind), _seconds(body), session | {"type": kind})
 
 
 def _seconds(body: Json) -> int:
     after = _object(body, "expires_after", "expires_after")
     if after.get("anchor") not in (None, "created_at"):
-        raise _invalid("expected created_at", "expires_after.anchor")
+        raise invalid_value("expires_after.anchor", "created_at")
     seconds = after.get("seconds")
     if seconds is None:
         return _DEFAULT_SECONDS
     if isinstance(seconds, bool) or not isinstance(seconds, int) or seconds not in _SECONDS:
-        words = f"expected an integer from {_SECONDS[0]} to {_SECONDS[-1]}"
-        raise _invalid(words, "expires_after.seconds")
+        words = f"an integer from {_SECONDS[0]} to {_SECONDS[-1]}"
+        raise invalid_value("expires_after.seconds", words)
     return seconds
 
 
@@ -55,7 +55,7 @@ def _model(session: Json, kind: str) -> str:
         session = _object(_object(audio, "input", "session.audio.input"), "transcription", "")
     model = session.get("model")
     if model is not None and not isinstance(model, str):
-        raise _invalid("expected a text", "session.model")
+        raise invalid_value("session.model", "a text")
     return model or ""
 
 
@@ -64,12 +64,8 @@ def _object(holder: Json, name: str, at: str) -> Json:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise _invalid("expected an object", at or name)
+        raise invalid_value(at or name, "an object")
     return value
-
-
-def _invalid(expected: str, at: str) -> GatewayError:
-    return GatewayError(400, "invalid_value", f"Invalid value for '{at}': {expected}.", param=at)
 
 
 def _write(secret: IssuedSecret) -> Json:

@@ -16,7 +16,7 @@ from engine.edge.answers.own_answer import AnswerSources, OwnAnswer
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.spec.query_string import Query
 from engine.values.caller import Caller
-from engine.values.errors import GatewayError
+from engine.values.errors import GatewayError, invalid_value
 from engine.values.usage_query import DEFAULT_DAYS, MAX_DAYS, TAG, UsageQuery
 
 HEADERS = [("content-type", "application/json"), ("cache-control", "no-store")]
@@ -51,19 +51,13 @@ def parameters_of(exchange: Exchange) -> Mapping[str, str]:
     return {name: value for name, value in items if value}
 
 
-def invalid(name: str, expected: str) -> GatewayError:
-    """The refusal of a parameter's value."""
-    message = f"Invalid value for '{name}': expected {expected}."
-    return GatewayError(400, "invalid_value", message, param=name)
-
-
 def _query(parameters: Mapping[str, str], today: int) -> UsageQuery:
     of = parameters.get("of", "token")
     if of not in ("token", "team"):
-        raise invalid("of", "token or team")
+        raise invalid_value("of", "token or team")
     by = parameters.get("by", "")
     if by not in ("", "day", "model") and not by.startswith(TAG):
-        raise invalid("by", "day, model or tag:NAME")
+        raise invalid_value("by", "day, model or tag:NAME")
     first, last = _days(parameters, today)
     return UsageQuery(first, last, by, of == "team")
 
@@ -71,16 +65,18 @@ def _query(parameters: Mapping[str, str], today: int) -> UsageQuery:
 def _days(parameters: Mapping[str, str], today: int) -> tuple[int, int]:
     """The first and the last day, in days since 1970: of `from` and `to`, or of `days`."""
     if "days" in parameters and "from" in parameters:
-        raise invalid("days", "nothing beside 'from'")
+        raise invalid_value("days", "nothing beside 'from'")
     last = min(_day("to", parameters["to"]), today) if "to" in parameters else today
     if "from" in parameters:
         first = _day("from", parameters["from"])
         if not first <= last < first + MAX_DAYS:
-            raise invalid("from", f"a day from {MAX_DAYS - 1} days before 'to' to that itself")
+            raise invalid_value(
+                "from", f"a day from {MAX_DAYS - 1} days before 'to' to that itself"
+            )
         return first, last
     days = parameters.get("days", str(DEFAULT_DAYS))
     if not re.fullmatch("[0-9]{1,3}", days) or not 1 <= int(days) <= MAX_DAYS:
-        raise invalid("days", f"a number from 1 to {MAX_DAYS}")
+        raise invalid_value("days", f"a number from 1 to {MAX_DAYS}")
     return last - int(days) + 1, last
 
 
@@ -91,7 +87,7 @@ def _day(name: str, text: str) -> int:
             raise ValueError(text)
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
     except ValueError as error:
-        raise invalid(name, "a day like 2027-01-31") from error
+        raise invalid_value(name, "a day like 2027-01-31") from error
     return (day - _EPOCH).days
 
 

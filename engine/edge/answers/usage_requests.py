@@ -10,8 +10,9 @@ import re
 import orjson
 
 from engine.edge.answers.own_answer import AnswerSources, OwnAnswer
-from engine.edge.answers.usage import HEADERS, caller_of, invalid, parameters_of
+from engine.edge.answers.usage import HEADERS, caller_of, parameters_of
 from engine.exchange.exchange import Exchange, Handler, Response
+from engine.values.errors import invalid_value
 from engine.values.usage_query import DEFAULT_REQUESTS, MAX_REQUESTS
 
 _ID = re.compile(r"[\x21-\x7e]{1,256}")
@@ -33,13 +34,13 @@ def handler(sources: AnswerSources) -> Handler:
 
 def _limit(text: str) -> int:
     if not re.fullmatch("[0-9]{1,3}", text) or not 1 <= int(text) <= MAX_REQUESTS:
-        raise invalid("limit", f"a number from 1 to {MAX_REQUESTS}")
+        raise invalid_value("limit", f"a number from 1 to {MAX_REQUESTS}")
     return int(text)
 
 
 def _id(text: str) -> str:
     if not _ID.fullmatch(text):
-        raise invalid("after", "the id of a request")
+        raise invalid_value("after", "the id of a request")
     return text
 
 

@@ -6,6 +6,7 @@ from engine.spec.document import patterns
 from engine.spec.document.repairs import Schema, SchemaRepair
 from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from engine.values.trees import Json
+from engine.values.units import format_excerpt
 
 _MAX_LENGTH = 200
 
@@ -61,7 +62,7 @@ def _repair_names(schema: Schema, properties: Json) -> None:
 
 
 def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.Reading) -> None:
-    short = pattern if len(pattern) <= _MAX_LENGTH else pattern[:_MAX_LENGTH] + "..."
+    short = format_excerpt(pattern, _MAX_LENGTH)
     if reading.pattern is None:
         message = f"{short!r} is not a regular expression that can be read; it is left out"
         schema.warn_at(at, "MW253", message, "write it in the syntax of ECMA-262")
