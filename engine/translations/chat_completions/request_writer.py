@@ -70,8 +70,15 @@ def _write_tools(
         body["parallel_tool_calls"] = request.parallel_calls
 
 
+_NO_THOUGHTS_WITH_TOOLS = "the model takes tools and an effort in /v1/responses only"
+
+
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:
     effort, _ = openai_fields.write_effort(request, model, losses)
+    if "tools" in body and (taken := openai_models.effort_with_tools(model, effort)) != effort:
+        if request.thinking is not None:
+            losses.add(request.place_of("thinking"), _NO_THOUGHTS_WITH_TOOLS, hint=True)
+        effort = taken
     request = _taken(request, model, effort, losses)
     values = {
         openai_models.limit_field(model): request.max_tokens,

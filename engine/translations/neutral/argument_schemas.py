@@ -1,5 +1,5 @@
-"""The schemas of tools' arguments, for vendors that require their `type` and take no alternatives
-at the top.
+"""The schemas of tools' arguments, for vendors that require their `type`, and take neither null in
+place of a keyword's value nor alternatives at the top.
 
 OpenAI and Anthropic refuse a function whose schema has `anyOf`, `oneOf` or `allOf` there, and
 OpenAI `enum` and `not`, which servers of tools declare. The model gets the members of all
@@ -15,7 +15,13 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.json_members import OBJECT, TextCache, decode
+from engine.translations.neutral.json_members import (
+    NULL,
+    OBJECT,
+    TextCache,
+    decode,
+    with_values,
+)
 from engine.translations.neutral.request import Tool
 from engine.values.trees import Json
 
@@ -42,11 +48,12 @@ def _written(text: bytes) -> Raw | None:
         members = OBJECT.decode(text)
     except msgspec.ValidationError:
         return None
-    if not ALTERNATIVES.isdisjoint(members):
-        members = _flat(msgspec.json.decode(text))
-    elif "type" in members:
+    given = with_values({key: None if raw == NULL else raw for key, raw in members.items()})
+    if not ALTERNATIVES.isdisjoint(given):
+        given = _flat(with_values(msgspec.json.decode(text)))
+    elif "type" in given and given == members:
         return Raw(text)
-    return Raw(msgspec.json.encode({"type": "object", **members}))
+    return Raw(msgspec.json.encode({"type": "object", **given}))
 
 
 _WRITTEN = TextCache(_written)

@@ -69,6 +69,15 @@ def samples(model: str, effort: str | None) -> bool:
     return effort == "none" and bool(takes != "never")
 
 
+def effort_with_tools(model: str, effort: str | None) -> str | None:
+    """The effort with which the model takes functions in chat completions: newer ones that reason
+    take them in responses only."""
+    takes = _takes("chat_tools", model)
+    if takes in (None, "always"):
+        return effort
+    return "none" if takes == "effort_none" or effort == "none" else None
+
+
 def takes_penalties(model: str) -> bool:
     return bool(_takes("penalties", model) != "never")
 

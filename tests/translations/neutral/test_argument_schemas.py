@@ -59,7 +59,7 @@ def written(schema: Json) -> Json:
             {},
             [],
         ),
-        ({"anyOf": 7, "allOf": None}, {}, []),
+        ({"anyOf": 7, "allOf": []}, {}, []),
     ],
 )
 def test_alternatives_at_the_top_become_members_and_words(
@@ -86,6 +86,8 @@ def test_a_description_stays_before_the_words() -> None:
         (None, None),
         (b'{"type": "object", "x": 1.0}', b'{"type": "object", "x": 1.0}'),
         (b'{"x": 1.0}', b'{"type":"object","x":1.0}'),
+        (b'{"type": "object", "properties": null}', b'{"type":"object"}'),
+        (b'{"type": null, "required": null, "anyOf": null}', b'{"type":"object"}'),
     ],
 )
 def test_the_schema_of_arguments_names_its_type(

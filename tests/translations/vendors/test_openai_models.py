@@ -8,6 +8,7 @@ from engine.source import files
 from engine.translations.neutral.parameters import NO_REASONING
 from engine.translations.neutral.request import Thinking
 from engine.translations.vendors.openai_models import (
+    effort_with_tools,
     limit_field,
     most_stops,
     reasoning_effort,
@@ -116,6 +117,22 @@ def test_models_of_the_vendor_that_search_in_chat_are_named_for_it(
 )
 def test_stop_sequences(model: str, most: int | None) -> None:
     assert most_stops(model) == most
+
+
+@each(
+    "model,effort,expected",
+    [
+        ("gpt-5.4", "high", None),
+        ("gpt-5.4-mini", "none", "none"),
+        ("gpt-5.5", "low", "none"),
+        ("gpt-5.6-terra", None, "none"),
+        ("gpt-5.4-chat-latest", "medium", "medium"),
+        ("gpt-5.2", "high", "high"),
+        ("qwen3", "high", "high"),
+    ],
+)
+def test_the_effort_with_tools_in_chat(model: str, effort: str | None, expected: str) -> None:
+    assert effort_with_tools(model, effort) == expected
 
 
 @each(
