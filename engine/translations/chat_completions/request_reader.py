@@ -52,7 +52,7 @@ _rare_members = attrgetter(
     *("function_call", "response_format", "random_seed", "web_search_options", "provider"),
     *("reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"),
 )
-"""The members that few requests have: all are false where none is there."""
+"""The members that few requests have: false where none is there, or if `enable_thinking` is."""
 
 _REQUEST = ObjectReader(shapes.RequestObject)
 _TOOL = ObjectReader(shapes.ToolObject)
@@ -85,7 +85,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     )
     openai_fields.read_tool_choice(members.tool_choice, request, nested=True)
     _read_sampling(members, request)
-    if any(_rare_members(members)):
+    if any(_rare_members(members)) or members.enable_thinking is False:
         _read_rare(members, request)
     request.extra = _other_members(members)
     request.unread.extend(request.extra)
