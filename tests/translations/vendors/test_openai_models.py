@@ -49,6 +49,7 @@ OFF = Thinking(effort="none", off=True)
         (OFF, "gpt-5.1", "none"),
         (OFF, "gpt-5.2-codex", "low"),
         (OFF, "gpt-6.2-astra", "low"),
+        (OFF, "gpt-5.6-luna", "none"),
         (OFF, "o3", "low"),
         (OFF, "qwen3", None),
         (OFF, "gpt-4o", None),
