@@ -27,7 +27,7 @@ BASE: Json = {
     "tools": [{"name": "f", "input_schema": {"type": "object"}}],
 }
 TARGETS = {
-    "chat_completions": "gpt-5.4",
+    "chat_completions": "gpt-5.2",
     "responses": "gpt-5.4",
     "generate_content": "gemini-3-pro",
 }
