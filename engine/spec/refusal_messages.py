@@ -109,7 +109,7 @@ def explain_distance(validator: Validator, value: object, root: str = "") -> Exp
         return Explanation(_unexplained(root))
     best = _best(errors)
     details = best.kind.as_dict()
-    if best.kind.name == "pattern" and isinstance(validator, SchemaValidator):
+    if "pattern" in details and isinstance(validator, SchemaValidator):
         details["pattern"] = validator.source_pattern(best)
     path = list(path_in(parts[-1].value, best.instance_path))
     for part in reversed(parts):
@@ -226,6 +226,8 @@ def _sentence(error: Any, details: Json, subject: str) -> str:
         return f"Invalid value for {subject}: expected {_constant(details['expected_value'])}."
     if name == "not":
         return f"Invalid value for {subject}: this value is excluded, {actual}."
+    if name == "pattern" and "pattern" not in details:
+        return f"Invalid value for {subject}: its pattern takes too long to compare, {actual}."
     expected = _EXPECTATIONS.get(name, f"it does not satisfy '{name}'").format(**details)
     if details.get("limit") == 1 and name in _COUNTED:
         expected = expected.removesuffix("s")

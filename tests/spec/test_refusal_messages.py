@@ -535,3 +535,9 @@ def test_a_member_named_by_digits_is_refused_at_its_place():
     """The validator tells of "01" as 1, which the body does not have."""
     validator = jsonschema_rs.Draft202012Validator({"additionalProperties": {"type": "string"}})
     assert explain(validator, {"01": 5}, "").param == "01"
+
+
+def test_a_text_that_takes_too_long_to_be_compared_is_named() -> None:
+    refusal = explain(validator({"pattern": r"^(a|a)*\1?$"}), "a" * 30 + "b", "x")
+    assert (refusal.param, refusal.code) == ("x", "invalid_value")
+    assert "'x': its pattern takes too long to compare, got the string 'aaa" in refusal.message
