@@ -2,7 +2,8 @@
 segments, the variables of routers and of RFC 6570.
 
 `/v1/messages?beta=true` is served for requests with this query, in addition to `/v1/messages`. A
-fragment only makes a key unique: no request has one, so `/chat#stream` is served as `/chat`.
+fragment only makes a key unique: no request has one, so `/chat#stream` is served as `/chat`, and so
+are `/chat - with tools` and `/chat `.
 `{model=models/*}` is read as `models/{model}`; `{name=**}` and a final `{path}` are variables that
 may contain slashes, and so are `{proxy+}`, `{+path}` and `{*path}`.
 """
@@ -19,6 +20,7 @@ from engine.spec.document.path_items import declared_parameters
 
 _ANGLE = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]*)>")
 _PATTERN = re.compile(r"\{([^{}=]+)=([^{}]*)\}")
+_NOTE = re.compile(r" +- [^/{}]*$| +$")
 _QUERY = re.compile(r"\{[?&][\w.*,%-]+\}")
 _DECORATED = re.compile(
     r"\{(\+|\*\*?|[.;])?([A-Za-z_][\w.-]*)([+*]|:[^{}]*(?:\{\d+(?:,\d*)?\}[^{}]*)*)?\}"
@@ -48,6 +50,9 @@ def read(key: str) -> Address:
     address, hash_mark, _ = key.partition("#")
     if hash_mark:
         repairs.append(f"a path has no fragment; it is served as '{address}'")
+    address, notes = _NOTE.subn("", address)
+    if notes:
+        repairs.append(f"a path has no words behind it; it is served as '{address}'")
     address, queries = _QUERY.subn("", address)
     if queries:
         repairs.append(f"a path has no list of query parameters; it is served as '{address}'")
