@@ -213,6 +213,9 @@ def _parameter(
         return Parameter(name, location, required, compile_query(*contents[0]), validator)
     style, explode = node.text("style") or None, node.value.get("explode")
     shape, resolve = schema.value or {}, schema.follow
+    may_be_empty = node.value.get("allowEmptyValue") is True or (
+        schemas.is_lenient and not required
+    )
     compile_read = partial(
         compile_reader,
         name=name,
@@ -222,7 +225,7 @@ def _parameter(
         style=style,
         explode=explode,
         media_type=media_type,
-        allow_empty_value=node.value.get("allowEmptyValue") is True,
+        allow_empty_value=may_be_empty,
         reserved=reserved,
         has_bare=name not in reserved,
     )

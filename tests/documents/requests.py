@@ -20,6 +20,8 @@ _MAX_VALID, _MAX_EXAMPLES, _MAX_INVALID, _MAX_WRONG = 3, 3, 8, 3
 _MULTIPART = "multipart/form-data"
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 _LOCATIONS = ("path", "query", "header", "cookie")
+NOTE = re.compile(r"#| +- | +$")
+"""What begins a note behind a path, which makes a key unique."""
 _NO_PARAMETERS = frozenset(
     {"accept", "accept-encoding", "authorization", "content-encoding", "content-type"}
 )
@@ -180,7 +182,7 @@ def _without_body(
 ) -> Request:
     """The request line and headers, of the required parameters, or of all. Raises NotJudged for a
     required parameter without a value."""
-    path, _, fixed = path.partition("#")[0].partition("?")
+    path, _, fixed = NOTE.split(path)[0].partition("?")
     name = f"{method.upper()} {path}"
     query, headers, cookies = [fixed] if fixed else [], list[tuple[str, str]](), list[str]()
     for parameter in _parameters(item, operation):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.documents.document import Document, NotJudged, Operation
-from tests.documents.requests import INVALID, Request, requests
+from tests.documents.requests import INVALID, NOTE, Request, requests
 from tests.support.running import gateway
 
 MOUNT = "/mounted"
@@ -101,7 +101,7 @@ def _requests(
 
 def _shape(path: str, method: str) -> tuple[str, str]:
     """What the routes of two operations have in common if requests cannot tell them apart."""
-    return re.sub(r"\{[^}]*\}", "{}", re.split("[?#]", path)[0]), method
+    return re.sub(r"\{[^}]*\}", "{}", NOTE.split(path)[0].partition("?")[0]), method
 
 
 def check_document(folder: Path, result: Result) -> None:

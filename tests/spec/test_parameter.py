@@ -155,3 +155,25 @@ def test_a_date_in_a_header_may_be_one_of_http(
         tmp_path, document(paths={"/x": {"get": get("x", parameters=[declared])}})
     )["x"].parameters
     assert parameter.accepts(value) is is_accepted
+
+
+@each(
+    ("schema", "more", "is_accepted"),
+    [
+        *(({"type": "integer"}, {}, True), ({"type": "boolean"}, {}, True)),
+        ({"type": "integer"}, {"required": True}, False),
+        ({"type": "string", "minLength": 1}, {}, False),
+    ],
+)
+def test_an_optional_parameter_of_a_lenient_operation_may_be_empty(
+    tmp_path: Path, schema: dict[str, Any], more: dict[str, Any], is_accepted: bool
+) -> None:
+    declared = {"name": "p", "in": "query", "schema": schema, **more}
+    value = document(paths={"/x": {"get": get(parameters=[declared])}})
+    specification, _ = read(tmp_path, value)
+    assert specification is not None
+    strict = specification.operations["x"]
+    lenient = specification.recompile(strict, lenient=True, with_names=False)
+    for query in ("p=", "p"):
+        assert "empty string" in refusal_of_parameters(strict, query=query)
+        assert (refusal_of_parameters(lenient, query=query) == "") is is_accepted
