@@ -66,6 +66,7 @@ def test_a_result_is_an_entry_at_the_price_of_batches():
     assert (entry.model_asked, entry.model_served, entry.upstream) == ("m", "vendor-m", "alpha")
     assert (entry.input, entry.output, entry.cost, entry.price) == (10, 5, 20_000, "config")
     assert (entry.time, entry.status, entry.via, entry.bytes_out) == (7.0, 200, "batch", 100)
+    assert entry.attempts == 1
     assert [charge[:2] for charge in charges] == [("v.chat", "m")]
     assert (charges[0][2].input, charges[0][3]) == (10, 20_000)
 

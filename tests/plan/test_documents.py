@@ -25,6 +25,7 @@ from engine.plan.make_plan import make_plan
 from engine.source.problem import Level
 from engine.values.caller import digest
 from tests.support import paths
+from tests.support.translating import SPECS
 
 CASES = paths.CASES / "breaches"
 FILES = sorted(CASES.glob("*.yaml"))
@@ -139,3 +140,19 @@ def test_there_is_a_case_for_every_point():
     points = {int(file.name[:2]) for file in FILES}
     assert points == set(range(1, 18)) - {13}
     assert all(any(requests(file)) for file in FILES)
+
+
+def test_members_have_the_spellings_of_their_dialect(tmp_path):
+    rest = """
+upstreams:
+  gemini: {url: "http://gemini.test", dialect: gemini}
+  anthropic: {url: "http://anthropic.test", dialect: anthropic}
+routes:
+  - {operation: gemini.generateContent, to: [{upstream: gemini}], auth: none}
+  - {operation: anthropic.createMessage, to: [{upstream: anthropic}], auth: none}
+"""
+    result = make_plan(tmp_path / "gateway.yaml", {}, f"version: 1\n{SPECS}{rest}")
+    assert result.plan is not None, result.findings.errors
+    gemini, anthropic = (route.operation.bodies.spellings for route in result.plan.routes)
+    assert gemini.documented("generation_config") == "generationConfig"
+    assert anthropic is None

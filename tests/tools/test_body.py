@@ -102,5 +102,25 @@ def test_a_body_that_is_none_is_refused_with_its_place(tools, tool, body, place)
     assert excinfo.value.place == place
 
 
+@pytest.mark.parametrize("media_type", ["*/*", "application/*", "application/json"])
+def test_a_body_of_any_media_type_is_judged_as_json(tmp_path, media_type):
+    document = f"""
+openapi: 3.0.3
+info: {{title: Shop, version: "1"}}
+paths:
+  /any:
+    put:
+      operationId: any
+      requestBody:
+        content: {{"{media_type}": {{schema: {{properties: {{a: {{type: integer}}}}}}}}}}
+      responses: {{"200": {{description: ok}}}}
+"""
+    tools = shop_tools(shop_plan(tmp_path, document))
+    tools["any"].values({"body": {"a": 1}})
+    with pytest.raises(InvalidArguments) as excinfo:
+        tools["any"].values({"body": {"a": "x"}})
+    assert excinfo.value.place == "body.a"
+
+
 def test_a_file_may_be_its_base64_alone():
     assert read_file("aGk=", "body.file").content == b"hi"

@@ -66,8 +66,15 @@ def test_the_leeway_is_part_of_the_expiry():
     ],
 )
 def test_a_claim_of_the_wrong_form_is_refused_by_its_name(more, changes):
-    with pytest.raises(TokenRefused, match="The claim 'm' of the token is not"):
+    with pytest.raises(TokenRefused, match="The claim 'm' of the token is not") as raised:
         caller(more, **changes)
+    assert raised.value.is_known, "nobody has guessed it"
+
+
+def test_a_token_without_the_name_of_its_bearer_is_signed_all_the_same():
+    with pytest.raises(TokenRefused, match="no claim 'm', which names its bearer") as raised:
+        caller("claims: {name: m}")
+    assert raised.value.is_known
 
 
 @pytest.mark.parametrize(
