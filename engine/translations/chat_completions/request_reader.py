@@ -46,6 +46,7 @@ _HARMLESS = {
     "modalities": (b'["text"]',),
     "repetition_penalty": (b"1", b"1.0"),
     "min_p": (b"0", b"0.0"),
+    "search_parameters": (b'{"mode":"off"}',),  # xAI's
 }
 _other_members = openai_fields.other_members(_HARMLESS)
 _rare_members = attrgetter(

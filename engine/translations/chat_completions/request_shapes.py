@@ -197,6 +197,7 @@ class RequestObject(JsonObject):
     store: Raw = Raw()
     logit_bias: Raw = Raw()
     modalities: Raw = Raw()
+    search_parameters: Raw = Raw()
 
 
 _PIXEL = "data:image/png;base64,iVBORw0KGgo="

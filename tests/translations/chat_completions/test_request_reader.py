@@ -253,6 +253,22 @@ def test_efforts(effort: str | None, thinking: Thinking | None) -> None:
 
 
 @each(
+    ("name", "value", "unread"),
+    [
+        ("search_parameters", {"mode": "off"}, []),
+        ("search_parameters", {"mode": "auto"}, ["search_parameters"]),
+        ("search_parameters", {"mode": "off", "sources": []}, ["search_parameters"]),
+        ("modalities", ["text"], []),
+        ("min_p", 0.0, []),
+        ("min_p", 0.1, ["min_p"]),
+        ("store", False, []),
+    ],
+)
+def test_members_that_ask_for_nothing_are_read(name: str, value: Any, unread: list[str]) -> None:
+    assert read(**{name: value}).unread == unread
+
+
+@each(
     ("options", "expected"),
     [
         (None, False),
