@@ -7,8 +7,8 @@
 # - Both libraries of Together, and Portkey's for npm, read events without a name only: the iterator ends at once,
 #   without an error, as if the model had nothing to say.
 # - Those of Cerebras yield `{event, data}` in place of a chunk: its `choices` are None and undefined.
-# portkey_ai 2.3.4 (Python), and openai 7.59.0 and groq-sdk 1.6.0 (npm), read both alike. Servers that name their events
-# (many libraries write the name always) are fine for one client and silent for the next.
+# portkey_ai 2.3.4 (Python), and openai 7.59.0 and groq-sdk 1.6.0 (npm), read both alike. better-sse 0.16.1 (npm) writes
+# the name with each event, so a server made with it is fine for one client and silent for the next.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
