@@ -162,11 +162,7 @@ def _write(document: JsonDocument, path: JsonPath, value: Any) -> None:
     text = orjson.dumps(value)
     if document.has(path):
         document.replace(path, text)
-        return
-    size = len(path)
-    while size > 1 and not document.has(path[: size - 1]):
-        size -= 1
-        text = b"{" + orjson.dumps(path[size]) + b":" + text + b"}"
-    if not isinstance(document.get(path[: size - 1]), dict):
+    elif document.can_create(path):
+        document.create(path, text)
+    else:
         raise KeyError(path)
-    document.add(path[:size], text)

@@ -15,7 +15,7 @@ from engine.config.starter_config import PLACEHOLDER
 from engine.source.problem import Findings
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node
-from engine.spec.operation import Operation
+from engine.spec.operation import Operation, server_url
 from engine.spec.spec import Specification
 from engine.spec.spec import read as read_document
 from engine.values.trees import Json
@@ -162,9 +162,7 @@ def _tags(operation: Node) -> list[str]:
 def _server(specification: Specification) -> str:
     """The document's first server with a host, "" without one."""
     for server in specification.library.document.get("servers").elements():
-        url = server.text("url")
-        for name, variable in server.get("variables").items():
-            url = url.replace("{" + name + "}", variable.text("default"))
+        url = server_url(server)
         try:
             parts = urlsplit(url)
         except ValueError:

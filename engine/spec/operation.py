@@ -174,12 +174,17 @@ def _server_path(node: Node, item: Node, document: Node, findings: Findings) -> 
     return ""
 
 
-def _path_of(server: Node) -> str:
-    """The path of a server's URL, without a final slash. Raises ValueError."""
+def server_url(server: Node) -> str:
+    """The URL of a server, with the defaults of its variables."""
     url = server.text("url")
     for name, variable in server.get("variables").items():
         url = url.replace("{" + name + "}", variable.text("default"))
-    path = urlsplit(url).path.rstrip("/")
+    return url
+
+
+def _path_of(server: Node) -> str:
+    """The path of a server's URL, without a final slash. Raises ValueError."""
+    path = urlsplit(server_url(server)).path.rstrip("/")
     return path if path.startswith("/") or not path else f"/{path}"
 
 

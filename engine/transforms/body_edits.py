@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import orjson
 from msgspec import Struct, field
 
 from engine.transforms.json_values import JsonValue
@@ -108,10 +107,10 @@ def _rename(document: JsonDocument, old: Place, new: Place) -> None:
             document.remove([path])
         elif target[:-1] == path[:-1] and isinstance(path[-1], str):
             document.rename(path, str(target[-1]))
-        elif _creatable(document, target):
+        elif document.can_create(target):
             text = document.raw(path)
             document.remove([path])
-            _create(document, target, text)
+            document.create(target, text)
 
 
 def _set(document: JsonDocument, place: Place, text: bytes | None) -> None:
@@ -123,23 +122,9 @@ def _set(document: JsonDocument, place: Place, text: bytes | None) -> None:
         _create(document, missing, text)
 
 
-def _creatable(document: JsonDocument, path: JsonPath) -> bool:
-    """Whether a member can be created at a path that the document does not have."""
-    size = len(path) - 1
-    while size and not document.has(path[:size]):
-        size -= 1
-    return isinstance(document.get(path[:size]), dict) and isinstance(path[size], str)
-
-
 def _create(document: JsonDocument, path: JsonPath, text: bytes | None) -> None:
-    """Add the member at `path`, and the objects above it that are missing."""
-    if text is None or not _creatable(document, path):
-        return
-    size = len(path)
-    while size > 1 and not document.has(path[: size - 1]):
-        size -= 1
-        text = b"{" + orjson.dumps(path[size]) + b":" + text + b"}"
-    document.add(path[:size], text)
+    if text is not None and document.can_create(path):
+        document.create(path, text)
 
 
 def _texts(items: Sequence[JsonValue], values: TemplateValues) -> list[bytes]:

@@ -111,6 +111,25 @@ class JsonDocument:
         self.text = apply_edits(self.text, [(end, end, member)])
         holder[name] = orjson.loads(new)
 
+    def can_create(self, path: JsonPath) -> bool:
+        """Whether `create` can add a member at a path where there is none."""
+        first = self._first_missing(path)
+        return isinstance(self.holder(first), dict) and isinstance(first[-1], str)
+
+    def create(self, path: JsonPath, new: bytes) -> None:
+        """Add the member at `path`, and the missing objects above it. Raises Ambiguous."""
+        first = self._first_missing(path)
+        for name in reversed(path[len(first) :]):
+            new = b"{" + orjson.dumps(name) + b":" + new + b"}"
+        self.add(first, new)
+
+    def _first_missing(self, path: JsonPath) -> JsonPath:
+        """The path of the first member on the way to `path` that is missing."""
+        size = len(path)
+        while size > 1 and not self.has(path[: size - 1]):
+            size -= 1
+        return path[:size]
+
     def insert(self, paths: Sequence[JsonPath], items: Sequence[bytes], *, front: bool) -> None:
         """Add items before or behind those of the arrays at `paths`, of which none lies below
         another. Raises Ambiguous."""

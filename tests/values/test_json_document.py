@@ -181,3 +181,20 @@ def test_text_and_value_agree_after_any_edits(data):
             elif isinstance(path[-1], str) and not document.has((*path[:-1], "r")):
                 document.rename(path, "r")
         assert document.value == orjson.loads(document.text)
+
+
+@pytest.mark.parametrize(
+    ("path", "after"),
+    [
+        (("f",), b'{"a":[1],"f":2}'),
+        (("f", "g", "h"), b'{"a":[1],"f":{"g":{"h":2}}}'),
+        (("a", "x"), None),
+        (("a", 1), None),
+        (("a", 0, "x"), None),
+    ],
+)
+def test_a_member_is_created_with_the_objects_above_it_where_that_can_be(path, after):
+    document = JsonDocument.parse(b'{"a":[1]}')
+    assert document.can_create(path) is (after is not None)
+    if after is not None:
+        assert edited(b'{"a":[1]}', lambda d: d.create(path, b"2")) == after
