@@ -5,9 +5,9 @@ import json
 import orjson
 import pytest
 
-from engine.dialects.anthropic.batches import BATCHES as IN_A_BODY
-from engine.dialects.gemini.batches import BATCHES as WITHOUT_NAMES
-from engine.dialects.openai.batches import BATCHES as IN_LINES
+from engine.dialects.anthropic.files import BATCHES as IN_A_BODY
+from engine.dialects.gemini.files import BATCHES as WITHOUT_NAMES
+from engine.dialects.openai.files import BATCHES as IN_LINES
 from engine.exchange.body import spool
 from engine.exchange.opened_ids import Batch
 from engine.objects.batch_requests import MAX_PROBLEMS, BatchWriter, VendorRequest, refuse_repeats

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.dialects.anthropic.batches import BATCHES
-from engine.dialects.anthropic.files import FILES
+from engine.dialects.anthropic.files import BATCHES, FILES
 from engine.dialects.anthropic.usage import METER
 from engine.dialects.anthropic.volatile_texts import stable_text
 from engine.dialects.interface.chat_format import ChatFormat, Program

@@ -8,9 +8,8 @@ from itertools import product
 from urllib.parse import unquote
 
 from engine.dialects.gemini.auth_tokens import AUTH_TOKENS
-from engine.dialects.gemini.batches import BATCHES
 from engine.dialects.gemini.errors import error_object, is_error, stream_error
-from engine.dialects.gemini.files import FILES
+from engine.dialects.gemini.files import BATCHES, FILES
 from engine.dialects.gemini.usage import METER, socket_usage
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document

@@ -1,9 +1,14 @@
-"""Files of the Gemini API (https://ai.google.dev/api/files)."""
+"""Files of the Gemini API (https://ai.google.dev/api/files), and its batches: requests in the
+body of one or in a file, for one model; results likewise.
+
+https://ai.google.dev/gemini-api/docs/batch-api
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from engine.dialects.interface.batches import BatchFormat, BatchResult
 from engine.dialects.interface.files import (
     FileFacts,
     FileFormat,
@@ -12,7 +17,7 @@ from engine.dialects.interface.files import (
     size_of,
     text_of,
 )
-from engine.values.trees import Json
+from engine.values.trees import Json, member_at
 
 _LIFETIME = 47 * 3_600.0
 """Files are deleted after 48 hours."""
@@ -20,6 +25,15 @@ _COMMAND, _OFFSET = "x-goog-upload-command", "x-goog-upload-offset"
 _WITH_BYTES = {"upload"}, {"upload", "finalize"}
 """The commands of a piece. What others do with bytes is not known, so these are not kept."""
 _DIGITS = 15
+_OPERATIONS = {
+    ":batchGenerateContent": ":generateContent",
+    ":asyncBatchEmbedContent": ":embedContent",
+}
+_LIST = ("inlinedResponses", "inlinedResponses")
+_EMBEDDINGS = ("inlinedEmbedContentResponses", "inlinedResponses")
+_HOLDERS = (("response",), ("metadata", "output"))
+_CALLERS_FAULTS = (3, 5, 7, 9, 11)
+"""Codes of google.rpc.Code that stand for an HTTP status 4xx."""
 
 
 def _facts(value: Json) -> FileFacts:
@@ -59,4 +73,47 @@ FILES = FileFormat(
     url="https://generativelanguage.googleapis.com/v1beta/",
     lifetime=_LIFETIME,
     read_piece=_read_piece,
+)
+
+
+def path(batch: str) -> str:
+    """The path of the requests of a batch that is made at this path."""
+    stem, colon, verb = batch.rpartition(":")
+    return stem + _OPERATIONS.get(colon + verb, colon + verb)
+
+
+def result(entry: Json) -> BatchResult:
+    """A result in a response, or a line of a file with results."""
+    metadata = entry.get("metadata")
+    name = entry.get("key", metadata.get("key") if isinstance(metadata, dict) else None)
+    name = name if isinstance(name, str) else ""
+    if isinstance(entry.get("response"), dict):
+        return BatchResult(name, 200, entry["response"], ("response",))
+    error = entry.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    return BatchResult(name, 400 if code in _CALLERS_FAULTS else 500)
+
+
+def files(value: Json) -> Sequence[str]:
+    """The file with results of a batch that has ended."""
+    names = []
+    for steps in _HOLDERS:
+        name = member_at(value, (*steps, "responsesFile"))
+        names += [name] if isinstance(name, str) and name not in names else []
+    return names
+
+
+BATCHES = BatchFormat(
+    name=("metadata", "key"),
+    body=("request",),
+    result=result,
+    is_named=False,
+    requests=("batch", "inputConfig", "requests", "requests"),
+    stored=("batch", "inputConfig", "fileName"),
+    stored_name=("key",),
+    path=path,
+    lists=tuple((*holder, *steps) for holder in _HOLDERS for steps in (_LIST, _EMBEDDINGS)),
+    files=files,
+    id="name",
+    model="modelVersion",
 )

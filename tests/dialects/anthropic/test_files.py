@@ -1,7 +1,10 @@
-"""Files of Anthropic: what it says of one, and the form that uploads one."""
+"""Files of Anthropic, what it says of one and how it takes one, and results of its batches."""
 
-from engine.dialects.anthropic.files import FILES
+from engine.dialects.anthropic.files import BATCHES, FILES, result
 from engine.dialects.interface.files import FileFacts
+from tests.support.each import each
+
+MESSAGE = {"id": "msg_1"}
 
 
 def test_a_file_needs_nothing_but_itself():
@@ -14,3 +17,28 @@ def test_a_file_needs_nothing_but_itself():
 
 def test_what_is_not_said_has_a_default():
     assert FILES.facts({"filename": 3}) == FileFacts("file", "application/octet-stream")
+
+
+def error(kind):
+    return {"type": "errored", "error": {"type": "error", "error": {"type": kind}}}
+
+
+@each(
+    ("outcome", "status"),
+    [
+        ({"type": "succeeded", "message": MESSAGE}, 200),
+        (error("invalid_request_error"), 400),
+        (error("api_error"), 500),
+        ({"type": "canceled"}, 499),
+        ({"type": "expired"}, 504),
+        (None, 500),
+    ],
+)
+def test_a_line_is_a_result(outcome, status):
+    read = result({"custom_id": "a", "result": outcome})
+    assert (read.name, read.status) == ("a", status)
+    assert read.answer == (MESSAGE if status == 200 else None)
+
+
+def test_requests_are_those_of_the_path_above():
+    assert BATCHES.path("/messages/batches") == "/messages"

@@ -1,6 +1,6 @@
 """Repairs of breaches of the standard in vendors' documents, where the meaning is clear. One file
-is one kind of breach in schemas: it defines `REPAIR`, a SchemaRepair. `path_members` repairs bodies
-that repeat a variable of the path; `apply` runs all of them. Each repair is a warning.
+is one kind of breach in schemas: it defines `REPAIR`, a SchemaRepair. `apply` runs all of
+them, and repairs bodies that repeat a variable of the path. Each repair is a warning.
 """
 
 from __future__ import annotations
