@@ -111,14 +111,14 @@ class BatchJudge:
         operation.handlers[2](inner)
         target = self._target(inner, route, batch)
         headers = self._parts.headers.requests(route.dialects[-1], ())[target.upstream.name]
-        written = build_request(target, inner, headers, route.model)
+        upstream_request = build_request(target, inner, headers, route.model)
         if target.edits.transforms:
-            edit_request(target, written, inner)
+            edit_request(target, upstream_request, inner)
         batch.operation = batch.operation or inner.operation
         _keep_model(batch, target.model or inner.model.name, inner.model.name)
-        body = written.body
+        body = upstream_request.body
         assert body is None or isinstance(body, bytes)  # those of requests in batches are in memory
-        return VendorRequest(written.path, body or b"", fault)
+        return VendorRequest(upstream_request.path, body or b"", fault)
 
     def _target(self, inner: Exchange, route: Route, batch: Batch) -> Target:
         """The target at the upstream of the batch, which the first request chooses. Raises

@@ -47,8 +47,8 @@ class HttpGuardCalls:
         start = time.monotonic()
         upstream = self._upstreams.get(webhook)
         client = self._client(webhook) if upstream is None else upstream.client
-        own = self._headers.get(webhook, {})
-        headers = [*_HEADERS, *((name.lower(), value) for name, value in own.items())]
+        extra_headers = self._headers.get(webhook, {})
+        headers = [*_HEADERS, *((name.lower(), value) for name, value in extra_headers.items())]
         request = UpstreamRequest("POST", client.host, client.base_path or "/", "", headers, body)
         credential = None if upstream is None else upstream.credentials.take(start)
         try:

@@ -103,7 +103,7 @@ def _responder(
     server: McpServer,
     remote: Mapping[str, RemoteLists],
 ) -> Responder:
-    routes = [named.route for named in plan.tools[server.name]]
+    routes = [entry.route for entry in plan.tools[server.name]]
     is_mixed = bool(server.servers or server.models)
     is_public = bool(routes) and not is_mixed and all(r.allows_anonymous for r in routes)
     fixed: list[ListedTool] = [*tools_of(plan, server), *model_tools(plan, server)]

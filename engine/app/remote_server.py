@@ -171,9 +171,9 @@ class RemoteServer:
         if self._is_modern:
             return self._client.modern
         now = time.monotonic()
-        found = self._sessions.get(key, now)
-        if found is not None:
-            return found
+        earlier = self._sessions.get(key, now)
+        if earlier is not None:
+            return earlier
         session = self._client.open(
             lambda message: self._send(exchange, message), is_modern=self._is_modern
         )

@@ -81,8 +81,8 @@ def session(plan: Plan, services: Services) -> Handler:
         sign_in = _sign_in(services)
         answer: dict[str, object] = {"sign_in": sign_in.base_url + SIGN_IN.path, "caller": None}
         try:
-            if (known := sign_in.caller(exchange.environ)) is not None:
-                caller, _ = known
+            if (person := sign_in.caller(exchange.environ)) is not None:
+                caller, _ = person
                 answer["caller"] = {
                     "name": caller.name,
                     "team": caller.team,

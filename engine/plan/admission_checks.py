@@ -16,11 +16,11 @@ def check_admission(config: Config, routes: Iterable[Route], findings: Findings)
     """Note every queue without a limit that could fill it, and every route that hedges requests
     which must not be sent twice."""
     _check_queues(config, findings)
-    noted: set[object] = set()
+    places: set[object] = set()
     for route in routes:
         at = (*route.at[:2], "hedge")
-        if route.hedge is not None and at not in noted and (problem := _hedge_problem(route)):
-            noted.add(at)
+        if route.hedge is not None and at not in places and (problem := _hedge_problem(route)):
+            places.add(at)
             message, hint = problem
             findings.error(config.source, at, "MW388", message, hint)
 

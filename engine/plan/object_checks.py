@@ -36,11 +36,11 @@ def check_objects(
         specification = specifications.get(spec.name)
         for name in spec.objects if specification is not None else ():
             assert specification is not None
-            known = [operation.name for operation in specification.operations.values()]
-            if name not in known:
+            operation_names = [operation.name for operation in specification.operations.values()]
+            if name not in operation_names:
                 message = f"'{spec.name}' has no operation '{name}'"
                 at = (*spec.at, "objects", name)
-                hint = did_you_mean(name, known)
+                hint = did_you_mean(name, operation_names)
                 findings.error(config.source, at, CODE, message, hint, key=True)
     if config.objects.ring:
         names = [*config.upstreams]

@@ -74,14 +74,14 @@ def check_regions(
 
 def _check_names(config: Config, findings: Findings) -> None:
     """Note regions that no upstream has."""
-    known = {region for upstream in config.upstreams.values() for region in upstream.regions}
+    all_regions = {region for upstream in config.upstreams.values() for region in upstream.regions}
     if config.invalid.names:
         return
     for regions, at in _required(config):
         for region in regions:
-            if not any(matches(name, region) for name in known):
+            if not any(matches(name, region) for name in all_regions):
                 hint = did_you_mean(
-                    region, known, "write `regions:` at the upstreams that are there"
+                    region, all_regions, "write `regions:` at the upstreams that are there"
                 )
                 message = f"no upstream is in the region '{region}'"
                 findings.error(config.source, (*at, "require", "region"), "MW531", message, hint)
@@ -149,8 +149,8 @@ class _Check:
         target within the regions: its own, one of a fallback or of a rule."""
         table = self._operations
         for operation in table.of(model):
-            accepting = (*table.targets(model, operation), *table.rule_targets(model, operation))
-            targets = [each.target for each in accepting]
+            candidates = (*table.targets(model, operation), *table.rule_targets(model, operation))
+            targets = [each.target for each in candidates]
             is_asked = operation.id in operations and targets and not operation.counts
             if is_asked and not self._any_within(targets, lists):
                 return False

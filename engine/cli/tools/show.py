@@ -72,8 +72,8 @@ def command(
         return
     for number, each in enumerate(servers):
         _print(each, tools[each.name], is_first=number == 0)
-        for upstream, held in held_back(each, listings):
-            click.echo(f"held back of {upstream}: {held.name!r}: {held.reason}")
+        for upstream, left_out in held_back(each, listings):
+            click.echo(f"held back of {upstream}: {left_out.name!r}: {left_out.reason}")
 
 
 def _listings(

@@ -21,9 +21,9 @@ _OF_A_TOKEN = 0.00005
 def check(case: AuditCase) -> None:
     value = case.config.source.value
     _check_list(case, ("prices",), value.get("prices") or {}, case.config.prices)
-    for team, own in case.config.team_prices.items():
+    for team, price_list in case.config.team_prices.items():
         prices = value["teams"][team]["prices"].get("models") or {}
-        _check_list(case, ("teams", team, "prices", "models"), prices, own.models)
+        _check_list(case, ("teams", team, "prices", "models"), prices, price_list.models)
 
 
 def _check_list(

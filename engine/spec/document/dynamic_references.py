@@ -131,14 +131,14 @@ class _Copies:
         scope = dict(reading.scope)
         for end in range(len(start), len(node.path) + 1):
             self._enter(scope, self._ids.resource_at(uri, node.path[:end]))
-        written = Node(self._library, uri, (), self._library.files[uri].value)
+        holder = Node(self._library, uri, (), self._library.files[uri].value)
         for step in (*reading.written, *node.path[len(start) :]):
-            written = written.step(step)
+            holder = holder.step(step)
         if node.ref is not None:
-            self._write_one(written, "$ref", self._target(node), scope)
+            self._write_one(holder, "$ref", self._target(node), scope)
         if (dynamic := self._dynamic.get((uri, node.path))) is not None:
             target = scope.get(dynamic.name, dynamic.initial)
-            self._write_one(written, "$dynamicRef", target, scope)
+            self._write_one(holder, "$dynamicRef", target, scope)
 
     def _write_one(self, node: Node, keyword: str, target: _Place, outer: _Scope) -> None:
         uri, path = target

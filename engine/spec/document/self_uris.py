@@ -53,8 +53,8 @@ class SelfUris:
             return ref
         try:
             uri = urljoin(base or "", target)
-            if (known := self._files.get(uri)) is not None:
-                path = quote(os.path.relpath(known, file.parent)) if known != file else ""
+            if (known_file := self._files.get(uri)) is not None:
+                path = quote(os.path.relpath(known_file, file.parent)) if known_file != file else ""
                 return f"{path}#{fragment}" if fragment or not path else path
             relative = _relative(uri, base) if base is not None else None
             if relative is not None and is_file((file.parent / unquote(relative)).resolve()):

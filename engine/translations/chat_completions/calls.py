@@ -75,10 +75,10 @@ class AnnouncedCalls:
 
     def has_begun(self, number: int, name: str) -> bool:
         """Whether a call has begun. Raises BrokenAnswer for more of its name behind that."""
-        known = self._names.get(number)
-        if known is not None and name and name != known:
+        earlier = self._names.get(number)
+        if earlier is not None and name and name != earlier:
             raise events.BrokenAnswer("the upstream's answer changes the name of a tool call")
-        return known is not None
+        return earlier is not None
 
     def name(self, number: int) -> str:
         return self._names[number]

@@ -66,14 +66,14 @@ def retained_items(items: str | Sequence[Raw] | None) -> list[Raw]:
     """The user's messages of a conversation, which the answer of `/responses/compact` repeats."""
     if isinstance(items, str):
         return [Raw(_encode(_user_message(items, 0)))]
-    kept = []
+    remaining = []
     for index, item in enumerate(items or ()):
         value = msgspec.json.decode(item)
         if isinstance(value, dict) and value.get("role") == "user":
             content = value.get("content")
             value = _user_message(content, index) if isinstance(content, str) else value
-            kept.append(Raw(_encode({"id": f"msg_{index}", "status": "completed", **value})))
-    return kept
+            remaining.append(Raw(_encode({"id": f"msg_{index}", "status": "completed", **value})))
+    return remaining
 
 
 def _user_message(text: str, index: int) -> Json:
