@@ -1,5 +1,5 @@
-"""Which pages are served, and what all of them share: the header with its links to the others, and
-where they ask who has signed in."""
+"""Which pages are served, and what they share: the header with its links to the others, where they
+ask who has signed in, and the fields for a token."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ _HEADER = b"<!-- header -->"
 
 _SIGN_IN = b"<!-- sign-in -->\n"
 """What it has in the place of the address of the session."""
+
+_TOKEN = b"<!-- token -->\n"
+"""What it has in the place of the fields for a token."""
+
+_TOKEN_FIELDS = """<div id="session" class="session" hidden></div>
+<label for="token">Token</label>
+<div class="row"><input id="token" type="password" placeholder="mw-\N{HORIZONTAL ELLIPSIS}" \
+aria-describedby="token-status"><button type="button" id="check">Check</button></div>
+<label class="tick"><input id="keep" type="checkbox"> Keep until this tab is closed</label>
+<div id="token-status" role="status"></div>
+""".encode()
 
 
 def is_served(page: ConsolePage, plan: Plan) -> bool:
@@ -31,9 +42,11 @@ def usage_path(plan: Plan, answer: str) -> str | None:
 
 
 def with_navigation(html: bytes, plan: Plan, page: ConsolePage) -> bytes:
-    """The HTML of a page with its header, and with the address of the session if people sign in."""
+    """The HTML of a page with its header and the fields for a token, and with the address of the
+    session if people sign in."""
     session = f'<meta name="sign-in" content="{_root(page)}console/session">\n'
     html = html.replace(_SIGN_IN, session.encode() if is_served(SIGN_IN, plan) else b"")
+    html = html.replace(_TOKEN, _TOKEN_FIELDS)
     return html.replace(_HEADER, header(plan, page).encode())
 
 
