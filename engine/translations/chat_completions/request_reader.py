@@ -29,6 +29,7 @@ from engine.translations.neutral.request import (
 )
 from engine.translations.neutral.request_json import ObjectReader, UnknownObject, present
 from engine.translations.vendors import openai_request_fields as openai_fields
+from engine.translations.vendors import openai_schemas
 from engine.values.json_edit import JsonPath
 from engine.values.trees import Json
 
@@ -99,7 +100,7 @@ def _read_rare(members: shapes.RequestObject, request: ChatRequest) -> None:
     openai_fields.read_tool_choice(members.function_call, request, place="function_call")
     if present(members.response_format) is not None:
         form = Members(members.response_format, "response_format", unread)
-        openai_fields.read_format(form, request, nested=True)
+        openai_schemas.read_format(form, request, nested=True)
     if request.seed is None and present(members.random_seed) is not None:  # Mistral
         request.seed, request.places["seed"] = members.random_seed, "random_seed"
     if present(members.web_search_options) is not None:

@@ -13,7 +13,7 @@ from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.request import ChatRequest, Tool
-from engine.translations.vendors import openai_models
+from engine.translations.vendors import openai_models, openai_schemas
 from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.values.trees import Json
 
@@ -26,7 +26,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
     _write_tools(request, body, names, losses, marks=marks)
     if marks:
         losses.withdraw(CACHE_MARK_FIELDS)
-    if (form := openai_fields.write_format(request, losses, nested=True)) is not None:
+    if (form := openai_schemas.write_format(request, losses, nested=True)) is not None:
         body["response_format"] = form
     _write_sampling(request, model, body, losses)
     if request.prefill:

@@ -19,7 +19,8 @@ from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
 from engine.translations.vendors.openai_content import write_logprobs
-from engine.translations.vendors.openai_request_fields import write_format, write_tool_choice
+from engine.translations.vendors.openai_request_fields import write_tool_choice
+from engine.translations.vendors.openai_schemas import write_format
 from engine.values.trees import Json
 from engine.values.usage import Usage
 

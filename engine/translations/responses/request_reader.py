@@ -23,6 +23,7 @@ from engine.translations.responses.compaction import TRIGGER, ask_for_summary, r
 from engine.translations.responses.content_reader import read_item
 from engine.translations.responses.request_shapes import RequestObject
 from engine.translations.vendors import openai_request_fields as openai_fields
+from engine.translations.vendors import openai_schemas
 
 _HARMLESS = {
     "store": (b"false",),
@@ -136,7 +137,7 @@ def _read_text(raw: Raw, request: ChatRequest) -> None:
     request.verbosity = text.text("verbosity") or ""
     form = text.members("format")
     if form is not None:
-        openai_fields.read_format(form, request)
+        openai_schemas.read_format(form, request)
     text.rest()
 
 

@@ -11,6 +11,7 @@ from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.request import ChatRequest, Tool
 from engine.translations.responses.content_writer import ItemWriter
 from engine.translations.vendors import openai_request_fields as openai_fields
+from engine.translations.vendors import openai_schemas
 from engine.translations.vendors.openai_models import reasons, samples
 from engine.values.trees import Json
 
@@ -115,7 +116,7 @@ def _reasoning(request: ChatRequest, model: str, losses: Losses) -> Json | None:
 
 def _text(request: ChatRequest, model: str, losses: Losses) -> Json | None:
     text: Json = {}
-    if (form := openai_fields.write_format(request, losses)) is not None:
+    if (form := openai_schemas.write_format(request, losses)) is not None:
         text["format"] = form
     if verbosity := openai_fields.write_verbosity(request, model, losses):
         text["verbosity"] = verbosity

@@ -1,5 +1,5 @@
-"""The common fields of requests in OpenAI's two languages: functions, tool choice, web search, the
-form of the answer and sampling. Chat completions have some members inside another one (`nested`).
+"""The common fields of requests in OpenAI's two languages: functions, tool choice, web search and
+sampling. Chat completions have some members inside another one (`nested`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from engine.translations.neutral.parameters import NO_REASONING, is_wide, number
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
-    OutputFormat,
     Tool,
     ToolChoice,
-    any_object,
 )
 from engine.translations.neutral.request_json import JsonObject, present
 from engine.translations.vendors.openai_models import reasoning_effort, samples, takes_verbosity
-from engine.translations.vendors.openai_schemas import is_strict, write_parameters
+from engine.translations.vendors.openai_schemas import write_parameters, write_strict
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 
@@ -160,38 +158,6 @@ def write_web_search(tool: BuiltInTool, losses: Losses, *, nested: bool = False)
     return members
 
 
-def read_format(form: Members, request: ChatRequest, *, nested: bool = False) -> None:
-    """Read the form of the answer."""
-    kind = form.text("type")
-    schema = None
-    if kind == "json_schema":
-        schema = form.members("json_schema") if nested else form
-    if schema is not None:
-        request.output = read_schema(schema)
-    elif kind == "json_object":
-        request.output = any_object()
-        if (closer := form.raw("schema")) is not None:  # Together, Fireworks, llama.cpp
-            request.output = OutputFormat(kind="json_schema", schema=closer)
-            request.places["schema"] = form.place_of("schema")
-    elif kind != "text":
-        raise form.wrong("type", "text, json_object or json_schema")
-    if schema is not form:
-        form.rest()
-
-
-def write_format(
-    request: ChatRequest, losses: Losses | None = None, *, nested: bool = False
-) -> Json | None:
-    """None for plain text; without `losses` as the caller wrote it, for an answer."""
-    output = request.output
-    if output is None:
-        return None
-    if output.kind == "json" or output.schema is None:
-        return {"type": "json_object"}
-    schema = write_schema(request, output, losses)
-    return {"type": "json_schema", **_inside("json_schema", schema, nested=nested)}
-
-
 def other_members(harmless: Mapping[str, Container[bytes]]) -> Callable[[JsonObject], Extra]:
     """A function that gives the members of a request that only its own language knows, unless of
     `harmless` and so valued."""
@@ -211,29 +177,6 @@ def other_members(harmless: Mapping[str, Container[bytes]]) -> Callable[[JsonObj
     return read
 
 
-def read_schema(form: Members) -> OutputFormat:
-    output = OutputFormat(
-        kind="json_schema",
-        schema=form.raw("schema"),
-        name=form.text("name") or "",
-        description=form.text("description") or "",
-        strict=form.boolean("strict"),
-    )
-    form.rest()
-    return output
-
-
-def write_strict(
-    strict: bool | None, schema: Raw | None, place: str, losses: Losses
-) -> bool | None:
-    """None where a model cannot be held to the schema, which the vendor refuses."""
-    if not strict or is_strict(schema):
-        return strict
-    reason = "an object is open, or does not require all of its properties"
-    losses.add(place, reason, hint=True)
-    return None
-
-
 def write_function(tool: Tool, legal: Callable[[str], str], losses: Losses) -> Json:
     """The members of a function; `legal` is the name that the vendor accepts for one."""
     function: Json = {"name": legal(tool.name)}
@@ -243,19 +186,6 @@ def write_function(tool: Tool, legal: Callable[[str], str], losses: Losses) -> J
         function["parameters"] = write_parameters(tool)
     strict = tool.strict and write_strict(tool.strict, tool.schema, tool.strict_place, losses)
     return function if strict is None else {**function, "strict": strict}
-
-
-def write_schema(request: ChatRequest, output: OutputFormat, losses: Losses | None) -> Json:
-    """Its name is a required member. Without `losses` it is as the caller wrote it."""
-    members: Json = {"name": output.name or "response"}
-    if output.description:
-        members["description"] = output.description
-    members["schema"] = output.schema
-    strict = output.strict
-    if losses is not None:
-        place = request.places.get("strict", request.place_of("schema"))
-        strict = write_strict(strict, output.schema, place, losses)
-    return members if strict is None else {**members, "strict": strict}
 
 
 def write_sampling(

@@ -1,5 +1,6 @@
-"""The schemas of tools' arguments as OpenAI takes them, and those that its models can be held to
-(`strict: true`).
+"""The schemas of tools' arguments as OpenAI takes them, those that its models can be held to
+(`strict: true`), and the form of an answer. Chat completions have its schema inside of another
+member (`nested`).
 
 The vendor refuses a function whose schema is not an object with `properties`, and any array without
 `items`; Anthropic and Gemini take both, and servers of tools declare them. Strict ones: its guide
@@ -15,8 +16,9 @@ from msgspec import Raw
 from msgspec.json import Decoder
 
 from engine.translations.neutral.argument_schemas import ALTERNATIVES, arguments_schema
-from engine.translations.neutral.json_members import OBJECT, TextCache, value_of
-from engine.translations.neutral.request import Tool
+from engine.translations.neutral.json_members import OBJECT, Members, TextCache, value_of
+from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.request import ChatRequest, OutputFormat, Tool, any_object
 from engine.values.trees import Json
 
 _VALUES = frozenset(("const", "default", "enum", "example", "examples"))
@@ -122,3 +124,71 @@ def _inside(schema: Json) -> Iterator[object]:
         yield from schema["anyOf"] if isinstance(schema["anyOf"], list) else (None,)
     if "items" in schema:
         yield schema["items"]
+
+
+def read_format(form: Members, request: ChatRequest, *, nested: bool = False) -> None:
+    """Read the form of the answer."""
+    kind = form.text("type")
+    schema = None
+    if kind == "json_schema":
+        schema = form.members("json_schema") if nested else form
+    if schema is not None:
+        request.output = read_schema(schema)
+    elif kind == "json_object":
+        request.output = any_object()
+        if (closer := form.raw("schema")) is not None:  # Together, Fireworks, llama.cpp
+            request.output = OutputFormat(kind="json_schema", schema=closer)
+            request.places["schema"] = form.place_of("schema")
+    elif kind != "text":
+        raise form.wrong("type", "text, json_object or json_schema")
+    if schema is not form:
+        form.rest()
+
+
+def read_schema(form: Members) -> OutputFormat:
+    output = OutputFormat(
+        kind="json_schema",
+        schema=form.raw("schema"),
+        name=form.text("name") or "",
+        description=form.text("description") or "",
+        strict=form.boolean("strict"),
+    )
+    form.rest()
+    return output
+
+
+def write_format(
+    request: ChatRequest, losses: Losses | None = None, *, nested: bool = False
+) -> Json | None:
+    """None for plain text; without `losses` as the caller wrote it, for an answer."""
+    output = request.output
+    if output is None:
+        return None
+    if output.kind == "json" or output.schema is None:
+        return {"type": "json_object"}
+    schema = write_schema(request, output, losses)
+    return {"type": "json_schema", **({"json_schema": schema} if nested else schema)}
+
+
+def write_schema(request: ChatRequest, output: OutputFormat, losses: Losses | None) -> Json:
+    """Its name is a required member. Without `losses` it is as the caller wrote it."""
+    members: Json = {"name": output.name or "response"}
+    if output.description:
+        members["description"] = output.description
+    members["schema"] = output.schema
+    strict = output.strict
+    if losses is not None:
+        place = request.places.get("strict", request.place_of("schema"))
+        strict = write_strict(strict, output.schema, place, losses)
+    return members if strict is None else {**members, "strict": strict}
+
+
+def write_strict(
+    strict: bool | None, schema: Raw | None, place: str, losses: Losses
+) -> bool | None:
+    """None where a model cannot be held to the schema, which the vendor refuses."""
+    if not strict or is_strict(schema):
+        return strict
+    reason = "an object is open, or does not require all of its properties"
+    losses.add(place, reason, hint=True)
+    return None

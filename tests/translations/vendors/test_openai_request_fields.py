@@ -12,42 +12,20 @@ from engine.translations import translation
 from engine.translations.neutral.content import (
     Inline,
 )
-from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.refusals import LossRules
-from engine.translations.neutral.request import ChatRequest, OutputFormat
+from engine.translations.neutral.request import ChatRequest
 from engine.translations.translation import Translation
 from engine.translations.vendors.openai_request_fields import (
     SHARED_MEMBERS,
-    read_schema,
     write_sampling,
-    write_schema,
     write_verbosity,
 )
 from engine.values.wildcard import Patterns
 from tests.support.each import each
 
 PNG = Inline("image/png", "iVBO")
-
-
-REQUEST = ChatRequest(language="responses", model="m", messages=[])
-
-
-@each(
-    "output",
-    [
-        OutputFormat(kind="json_schema", name="n", schema=Raw(b'{"a":1.0}')),
-        OutputFormat(kind="json_schema", name="n", description="d", schema=Raw(b"{}"), strict=True),
-    ],
-)
-def test_schemas_survive(output: OutputFormat) -> None:
-    def encoded(value: Any) -> Any:
-        return json.loads(bytes(value))
-
-    members = {**write_schema(REQUEST, output, None), "schema": encoded(output.schema)}
-    text = json.dumps(members, separators=(",", ":")).encode()
-    assert read_schema(Members(text)) == output
 
 
 def write(model: str, effort: str | None = None, **members: Any) -> tuple[dict[str, bytes], Losses]:

@@ -1,16 +1,17 @@
-"""The schemas of tools' arguments as OpenAI takes them."""
+"""The schemas of tools' arguments and of answers as OpenAI takes them."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from msgspec import Raw
 
-from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.refusals import UNREADABLE
-from engine.translations.neutral.request import Tool
-from engine.translations.vendors.openai_schemas import write_parameters
+from engine.translations.neutral.request import ChatRequest, OutputFormat, Tool
+from engine.translations.vendors.openai_schemas import read_schema, write_parameters, write_schema
 from tests.support.each import each
 
 OBJECT = {"type": "object", "properties": {}}
@@ -101,3 +102,20 @@ def test_a_schema_that_cannot_be_read_is_refused(text: bytes) -> None:
 def test_a_schema_that_is_no_object_is_refused() -> None:
     with pytest.raises(WrongType):
         write_parameters(Tool(name="f", schema=Raw(b"[]")))
+
+
+@each(
+    "output",
+    [
+        OutputFormat(kind="json_schema", name="n", schema=Raw(b'{"a":1.0}')),
+        OutputFormat(kind="json_schema", name="n", description="d", schema=Raw(b"{}"), strict=True),
+    ],
+)
+def test_schemas_survive(output: OutputFormat) -> None:
+    def encoded(value: Any) -> Any:
+        return json.loads(bytes(value))
+
+    request = ChatRequest(language="responses", model="m", messages=[])
+    members = {**write_schema(request, output, None), "schema": encoded(output.schema)}
+    text = json.dumps(members, separators=(",", ":")).encode()
+    assert read_schema(Members(text)) == output
