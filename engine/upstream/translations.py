@@ -117,6 +117,7 @@ class RouteTranslations:
         if media_type != "application/json":
             message = "The request must be JSON (Content-Type: application/json)."
             raise GatewayError(400, "invalid_content_type", message)
+        summaries = self._summaries
         line = RequestLine(
             model=exchange.model.name,
             stream=self.stream,
@@ -124,7 +125,7 @@ class RouteTranslations:
             id=exchange.request_id,
             time=int(self._clock()),
             compacts=self.compacts,
-            seal=self._seal(exchange),
+            seal=None if summaries is None else partial(summaries.seal, caller=exchange.caller),
         )
         # Not the edits of the exchange: they ask for usage in the caller's format.
         text = bytes(exchange.body.buffer)
@@ -137,12 +138,6 @@ class RouteTranslations:
             translation.rules,
             ask_usage=target.upstream.ask_usage,
         )
-
-    def _seal(self, exchange: Exchange) -> Callable[[str], str] | None:
-        """What seals a summary for the caller."""
-        if self._summaries is None:
-            return None
-        return partial(self._summaries.seal, caller=exchange.caller)
 
     def relay_edits(self, exchange: Exchange) -> list[Edit]:
         """The edits of a request without a translation: they remove the signatures of thoughts that
