@@ -29,6 +29,12 @@ _READ_WITH_DASH = frozenset({"session_id", "conversation_id", "thread_id"})
 """Names with an underscore that coding agents send for the ones with a dash."""
 
 
+RANGES = ("range", "if-range")
+"""The headers that ask for a part of a response, in which nothing could be edited: servers may
+ignore them (RFC 9110 14.2)."""
+_RANGE_KEYS = frozenset({"HTTP_RANGE", "HTTP_IF_RANGE"})
+
+
 @lru_cache(maxsize=512)
 def environ_key(header: str) -> str:
     """The WSGI name of a header: `x-api-key` -> `HTTP_X_API_KEY`. A name with an underscore has one
@@ -38,6 +44,13 @@ def environ_key(header: str) -> str:
         return f"HTTP_{header.lower()}"
     name = header.upper().replace("-", "_")
     return name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
+
+
+def without_ranges(environ: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The environ of a request for a whole response."""
+    if environ.keys().isdisjoint(_RANGE_KEYS):
+        return environ
+    return {key: value for key, value in environ.items() if key not in _RANGE_KEYS}
 
 
 def header_name(key: str) -> str:

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from engine.exchange.edited_headers import with_edited_headers
+from engine.exchange.environ_headers import without_ranges
 from engine.exchange.exchange import Exchange, Handler, RequestEdits, Response, Stage
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
@@ -16,7 +17,7 @@ from engine.spec.refusal_messages import without_value
 from engine.spec.request_bodies import check, use_documented_names
 from engine.transforms.caller_side import edit_request
 from engine.transforms.edited_body import edit_response
-from engine.transforms.response_edits import ResponseEditor
+from engine.transforms.response_edits import ResponseEditor, edits_bodies
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
 from engine.values.errors import GatewayError
@@ -72,6 +73,8 @@ def transform(
             return following(exchange)
         editor = ResponseEditor(transforms, TemplateValues(original))
         editor.headers([])  # raises for an invalid value before the request is sent
+        if edits_bodies(transforms):
+            exchange.environ = without_ranges(exchange.environ)
         response = following(exchange)
         edit_response(exchange, response, editor)
         return response

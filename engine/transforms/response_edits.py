@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import orjson
@@ -43,6 +43,11 @@ class BodyEditor(Protocol):
 
     def settle(self, outcome: Any, /) -> Correction | None:
         """In the worker: do what follows from it. Returns what has to be corrected then."""
+
+
+def edits_bodies(transforms: Iterable[Transform]) -> bool:
+    """Whether any of the transforms edits bodies of responses."""
+    return any(transform.response and transform.response.body for transform in transforms)
 
 
 class ResponseEditor:

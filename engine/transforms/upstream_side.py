@@ -12,6 +12,7 @@ from engine.transforms.body_edits import BodyEdits
 from engine.transforms.caller_side import edit_json, edit_multipart
 from engine.transforms.form_edits import edit_form
 from engine.transforms.places import JsonName
+from engine.transforms.response_edits import edits_bodies
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
 from engine.values.json_document import JsonDocument
@@ -21,12 +22,12 @@ from engine.values.upstream_request import UpstreamRequest
 
 class UpstreamEdits:
     """The transforms of a target in their order: its provider's, its upstream's and its own.
-    `responses` are those that edit responses.
+    `responses` are those that edit responses; `edits_bodies` is whether they edit bodies.
 
     `json_names` are those of the dialects whose requests the target gets: its own, or all for a
     target that gets the requests of every dialect."""
 
-    __slots__ = ("_by_json_name", "responses", "transforms")
+    __slots__ = ("_by_json_name", "edits_bodies", "responses", "transforms")
 
     def __init__(
         self, transforms: Sequence[Transform] = (), json_names: Collection[JsonName | None] = ()
@@ -40,6 +41,7 @@ class UpstreamEdits:
         }
         self.transforms = tuple(transform for transform in transforms if transform.request)
         self.responses = tuple(transform for transform in transforms if transform.response)
+        self.edits_bodies = edits_bodies(self.responses)
 
     def __bool__(self) -> bool:
         return bool(self.transforms)

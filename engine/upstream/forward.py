@@ -17,6 +17,7 @@ import gevent
 
 from engine.config.routes import Hedge
 from engine.dialects import Dialect
+from engine.exchange.environ_headers import RANGES
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.exchange.record import Attempt
@@ -171,6 +172,8 @@ class Forward:
             translations = self._translations
             edits = () if translations is None else translations.relay_edits(exchange)
             request = build_request(target, exchange, headers, self._expression, edits)
+        if target.edits.edits_bodies:
+            request.headers = [pair for pair in request.headers if pair[0] not in RANGES]
         if target.edits.transforms:
             edit_request(target, request, exchange)
         timeout = deadline - self._clock()

@@ -16,6 +16,7 @@ from engine.spec.spec import read
 from engine.stages.transform import ModelLocations, transform
 from engine.transforms.compile import compile_all
 from engine.values.errors import GatewayError
+from tests.support.each import each
 from tests.support.exchanges import new_exchange
 
 DOCUMENT = """
@@ -176,6 +177,28 @@ AFTER = [("content-type", "application/json"), ("x-b", "1")]
 def test_a_whole_response_is_edited(operation):
     response = transformed_response(operation, Response(200, JSON, b'{"a":1,"b":2}'), EDITS)
     assert (response.headers, response.body) == (AFTER, b'{"b":2}')
+
+
+@each(
+    ("edits", "is_sent"),
+    [({"body": {"remove": ["a"]}}, False), ({"header": {"rename": {"x-a": "x-b"}}}, True)],
+)
+def test_no_part_is_asked_for_where_a_body_is_edited(operation, edits, is_sent):
+    config = TransformConfig({"response": edits}, ("policies", 0))
+    stage = transform(
+        compile_all([config], upstream=False), {}, operation, strict=True, locations=None
+    )
+    request = new_exchange(
+        "GET", environ={"HTTP_RANGE": "bytes=0-", "HTTP_IF_RANGE": "e", "HTTP_X_A": "1"}
+    )
+    seen = []
+
+    def handler(exchange):
+        seen.append({exchange.header(f"HTTP_{name}") for name in ("RANGE", "IF_RANGE", "X_A")})
+        return Response(200, JSON, b"{}")
+
+    stage(request, handler)
+    assert seen == [{"bytes=0-", "e", "1"} if is_sent else {None, "1"}]
 
 
 def test_a_value_that_no_header_of_the_response_can_have_is_refused_before_it_is_sent(operation):

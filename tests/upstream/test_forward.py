@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
+from engine.config.transforms import TransformConfig
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry
 from engine.credentials.interface.fixed import HeaderCredential, QueryCredential
 from engine.exchange.body import Body, receive
@@ -21,6 +22,7 @@ from engine.exchange.services import Services
 from engine.spec.expression import parse
 from engine.spec.multipart import boundary_of
 from engine.spec.multipart import parse as parse_multipart
+from engine.transforms.compile import compile_all
 from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.client import failures
 from engine.upstream.client.deadlines import Timeouts
@@ -44,6 +46,7 @@ from tests.support.upstreams import (
     failure,
     group,
     target,
+    upstream,
 )
 
 OPENAI = dialects.get("openai")
@@ -1062,3 +1065,27 @@ def test_a_caller_who_leaves_during_a_wait_ends_the_request(
         sender()
     sender.request.end()
     assert (len(client.requests), waiting.closed > 0) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("edits", "ranges"),
+    [
+        ({"body": {"remove": ["secret"]}}, (None, None)),
+        ({"header": {"remove": ["x-a"]}}, ("bytes=0-", '"e"')),
+    ],
+)
+def test_no_part_is_asked_of_a_target_whose_bodies_are_edited(
+    edits: dict[str, Any], ranges: tuple[str | None, str | None]
+) -> None:
+    client = Client()
+    config = TransformConfig({"response": edits}, ())
+    edited = replace(upstream(client), transforms=tuple(compile_all([config], upstream=True)))
+    request = exchange(method="GET", headers={"range": "bytes=0-", "if-range": '"e"'})
+    send(
+        request,
+        fixed=[edited.target("", 1)],
+        expression=None,
+        dialect=dialects.get(dialects.PLAIN),
+    )
+    (sent,) = client.requests
+    assert (sent.header("range"), sent.header("if-range")) == ranges
