@@ -1,13 +1,14 @@
 """The deadlines of a worker that was told to stop."""
 
 import os
+import signal
 import socket
 
 import pytest
 
 from engine.config.server import Server
 from engine.server.gunicorn_application import settings
-from engine.server.shutdown import deadlines, master_listens
+from engine.server.shutdown import deadlines, in_order, master_listens
 
 
 @pytest.mark.parametrize("grace", [0.0, 0.4, 1.0, 1.5, 4.0, 30.0, 3600.0])
@@ -42,3 +43,12 @@ def test_a_master_that_stops_has_closed_its_listening_sockets(monkeypatch):
 def test_a_process_without_a_common_socket_is_no_master(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)):
         assert not master_listens()
+
+
+def test_a_master_handles_what_ends_it_first_and_each_change_of_workers():
+    received = [signal.SIGTTIN, signal.SIGHUP, signal.SIGTTIN, signal.SIGTERM]
+    received += [signal.SIGCHLD, signal.SIGHUP, signal.SIGINT, signal.SIGCHLD]
+    first, second, *others = in_order(received)
+    assert (first, second) == (signal.SIGINT, signal.SIGTERM)
+    repeatable = [signal.SIGHUP, signal.SIGCHLD]
+    assert others == [*repeatable, signal.SIGTTIN, signal.SIGTTIN]

@@ -6,7 +6,14 @@ import json
 from typing import Any
 
 from engine.translations import language
-from engine.translations.generate_content.part_fields import Fields, read_file, read_inline
+from engine.translations.generate_content.part_fields import (
+    SEAL_BASE64,
+    UNSIGNED,
+    Fields,
+    read_file,
+    read_inline,
+    without_seals,
+)
 from engine.translations.neutral.content import Inline, Link, UploadedFile
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
@@ -83,3 +90,21 @@ def test_base64_has_the_alphabet_and_the_padding_of_other_vendors(
 def test_a_uri_of_the_vendors_is_no_link(uri: str, is_uploaded: bool) -> None:
     media = read_file(fields({"fileUri": uri, "mimeType": "video/mp4"}))
     assert media.source == (UploadedFile() if is_uploaded else Link(uri, "video/mp4"))
+
+
+def test_seals_are_removed_wherever_they_stand_in_a_turn() -> None:
+    parts = [
+        {"text": "a"},
+        {"text": "b", "thoughtSignature": SEAL_BASE64},
+        {"text": "of Gemini", "thoughtSignature": "Z2VtaW5p"},
+        {"thought": True, "text": "c", "thought_signature": SEAL_BASE64},
+        {"functionCall": {"name": "f"}, "thoughtSignature": SEAL_BASE64},
+    ]
+    request = {"contents": [{"parts": parts}, {"parts": [parts[3]]}]}
+    place = ("contents", 0, "parts")
+    assert without_seals(request) == {
+        (*place, 1, "thoughtSignature"): None,
+        (*place, 3): None,
+        (*place, 4, "thoughtSignature"): json.dumps(UNSIGNED).encode(),
+        ("contents", 1): None,
+    }
