@@ -20,6 +20,7 @@ from engine.dialects.interface.error_forms import (
 from engine.dialects.interface.streams import END_MARKER, Framing
 from engine.process.loop_turn import await_turn
 from engine.relay.filter import Filter
+from engine.relay.framing import framing_of
 from engine.relay.sse import MAX_EVENT, Cleaner, NotAnEvent
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import IncomingResponse
@@ -205,8 +206,10 @@ def _open_body(
         _REPORT.match(first) or _EMPTY.search(first)
     )
     if first[:1] != b"{":
-        if not first and response.status < 300 and dialect.has_chat(chat_path):
+        is_success = response.status < 300 and dialect.has_chat(chat_path)
+        if is_success and (not first or _is_no_json(response, kind, content)):
             raise ErrorFirst(NO_ANSWER)
+        first = content.first
         if kind == JSON and content.framing is None:
             raise Misframed(first)
     elif not may_be_empty and len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
@@ -223,6 +226,20 @@ def _open_body(
             break
         first = content.first = first + more
     return content
+
+
+def _is_no_json(response: IncomingResponse, kind: str, content: FirstContent) -> bool:
+    """Whether a whole body that says that it is JSON is no object, array or stream: `null`, blanks
+    or a word. Waits for the rest of what has no framing yet, up to HELD_BYTES."""
+    if kind != JSON or response.header("content-encoding"):
+        return False
+    ended = False
+    while framing_of(content.first) in (None, Framing.UNKNOWN) and len(content.first) <= HELD_BYTES:
+        if ended or response.is_complete:
+            return True
+        more = response.read()
+        content.first, ended = content.first + more, not more
+    return False
 
 
 def _is_looked_up(document: Any, dialect: Dialect, chat_path: str) -> bool:

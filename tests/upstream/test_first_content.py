@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine import dialects
 from engine.dialects import Dialect
+from engine.dialects.interface.streams import Framing
 from engine.upstream.client import failures
 from engine.upstream.first_content import (
     HELD_BYTES,
@@ -247,6 +248,31 @@ def test_a_chat_without_a_body_has_no_answer(status: int) -> None:
     with pytest.raises(ErrorFirst):
         read_first_content(response, dialect, chat_path="/v1/chat/completions")
     assert read_first_content(response, dialect, chat_path="/v1/files/f").first == b""
+
+
+@pytest.mark.parametrize(
+    "body", [b"\n\n", b"null", b"ok", b"<html></html>", b'"a"', b"\xef\xbb\xbf"]
+)
+def test_a_whole_body_that_is_no_json_is_no_answer_of_a_chat(body: bytes) -> None:
+    def first(path: str, headers: Any = JSON) -> bytes:
+        pieces = [body[:2], body[2:]] if body[2:] else [body]
+        response: Any = FakeResponse(200, headers, pieces, has_length=not body[2:])
+        content = FirstContent(b"", framing=Framing.UNKNOWN)
+        read_first_content(response, OPENAI, content=content, chat_path=path)
+        return content.first + b"".join(response.pieces)
+
+    with pytest.raises(ErrorFirst):
+        first("/v1/chat/completions")
+    assert first("/v1/files/f") == body
+    assert first("/v1/chat/completions", [*JSON, ("content-encoding", "br")]) == body
+
+
+@pytest.mark.parametrize("body", [b"\n\n{}", b"\xef\xbb\xbf{}", b"[]"])
+def test_white_space_and_a_mark_before_an_answer_pass(body: bytes) -> None:
+    response: Any = FakeResponse(200, JSON, [body], has_length=True)
+    content = FirstContent(b"", framing=Framing.UNKNOWN)
+    path = "/v1/chat/completions"
+    assert read_first_content(response, OPENAI, content=content, chat_path=path).first == body
 
 
 def test_a_response_of_a_plain_api_is_not_parsed() -> None:
