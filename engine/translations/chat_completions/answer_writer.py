@@ -17,7 +17,7 @@ from engine.translations.chat_completions.thoughts import write_detail
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate
-from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id, arguments_text
+from engine.translations.neutral.calls import answer_id, arguments_text, check_buffer
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.vendors.openai_content import write_citation, write_logprobs, write_url
 from engine.values.trees import Json
@@ -159,10 +159,7 @@ class _Choice(events.BlockWriter[Json | None]):
         if not citation.url:
             return
         self._size += len(citation.url) + len(citation.title)
-        if self._size > MAX_ARGUMENTS:
-            raise events.BrokenAnswer(
-                f"the upstream's citations have over {MAX_ARGUMENTS} characters"
-            )
+        check_buffer(self._size, "citations have")
         (self._late if late else self._citations).append(citation)
 
     def _open(self, block: neutral.Block) -> Json | None:

@@ -12,10 +12,7 @@ from engine.translations.converse.content_writer import (
 )
 from engine.translations.converse.models import Model, ParameterWriter, model_called
 from engine.translations.neutral.argument_schemas import NO_ARGUMENTS, arguments_schema
-from engine.translations.neutral.calls import (
-    LimitedToolWriter,
-    ToolNames,
-)
+from engine.translations.neutral.calls import LimitedToolWriter, ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat

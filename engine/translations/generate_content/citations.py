@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.calls import MAX_ARGUMENTS
+from engine.translations.neutral.calls import check_buffer
 from engine.translations.neutral.json_members import Members
 from engine.values.trees import Json
 
@@ -181,10 +181,7 @@ class GroundingWriter:
     def cite(self, citation: neutral.Citation, *, late: bool = False) -> None:
         """What the open block cites, or a block before it. Raises BrokenAnswer for too much."""
         self._size += len(citation.url) + len(citation.title) + 1
-        if self._size > MAX_ARGUMENTS:
-            raise events.BrokenAnswer(
-                f"the upstream's citations have over {MAX_ARGUMENTS} characters"
-            )
+        check_buffer(self._size, "citations have")
         if citation.url:
             (self._late if late else self._open).append(citation)
 

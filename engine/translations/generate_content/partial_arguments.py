@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral import events
-from engine.translations.neutral.calls import MAX_ARGUMENTS
+from engine.translations.neutral.calls import check_buffer
 from engine.translations.neutral.json_members import Members
 from engine.values.trees import Json
 
@@ -31,10 +31,7 @@ class PartialArguments:
         path = partial.text("jsonPath") or ""
         text = partial.text("stringValue")
         self._size += len(path) + len(text or "")
-        if self._size > MAX_ARGUMENTS:
-            raise events.BrokenAnswer(
-                f"the upstream's tool call has over {MAX_ARGUMENTS} characters"
-            )
+        check_buffer(self._size, "tool call has")
         if path != self._path:
             self._end_string()
         if text is not None:

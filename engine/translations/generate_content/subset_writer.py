@@ -18,9 +18,9 @@ from engine.translations.generate_content.schemas import (
     encode_schema,
     too_deep,
 )
+from engine.translations.neutral.argument_schemas import resolved
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import TooLarge, most_bytes
-from engine.values.json_pointer import unescape
 from engine.values.trees import Json
 
 _KNOWN = {
@@ -118,7 +118,7 @@ class _Writer:
             if reference in inside:
                 self._cut = min(self._cut, inside.index(reference))
                 return _ANY
-            target = _resolved(reference, self._document)
+            target = resolved(reference, self._document)
             shared = self._subset(target, (*inside, reference), depth + 1)
             schema = {key: schema[key] for key in _ABOUT if key in schema}
             if not schema:
@@ -247,9 +247,3 @@ def _children(subset: Json) -> Iterator[tuple[str, Json]]:
         yield f"anyOf[{index}]", each
     for name, each in subset.get("properties", {}).items():
         yield f"properties.{name}", each
-
-
-def _resolved(reference: str, document: object) -> object:
-    for step in map(unescape, reference.removeprefix("#/").split("/")):
-        document = document.get(step) if isinstance(document, dict) else None
-    return document

@@ -8,10 +8,7 @@ from typing import Any
 from engine.translations.messages.content_writer import ContentWriter
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.argument_schemas import NO_ARGUMENTS, arguments_schema
-from engine.translations.neutral.calls import (
-    LimitedToolWriter,
-    ToolNames,
-)
+from engine.translations.neutral.calls import LimitedToolWriter, ToolNames
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search

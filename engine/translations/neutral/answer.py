@@ -88,7 +88,8 @@ class Assembly(AnswerState):
 
     def add(self, sequence: Iterable[events.Event]) -> None:
         for event in sequence:
-            self._checks.get(type(event), AnswerState.check)(self, event)
+            self.check(event)
+            self._take(event)
 
     def answer(self) -> Answer:
         """The answer. Raises BrokenAnswer if the last event is missing."""
@@ -106,29 +107,41 @@ class Assembly(AnswerState):
             usage=end.usage or start.usage,
         )
 
-    def _add_start(self, event: events.Start) -> None:
-        self._start, self._checks = event, self._between  # only the End tells usage
+    def _take(self, event: events.Event) -> None:
+        match event:
+            case events.Delta():  # nearly every event
+                self._texts[event.candidate].append(event.text)
+            case events.Open():
+                self._open_block(event.block, event.candidate)
+            case events.Close():
+                self._close_block(event.candidate)
+            case events.Sign():
+                block = self._contents[event.candidate][-1]
+                assert isinstance(block, Reasoning)
+                block.signature = event.signature
+            case events.Cite():
+                self._cite(event)
+            case events.Tokens():
+                self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
+            case events.Start():
+                self._start = event
+            case events.End():
+                self._end = event
 
-    def _add_open(self, event: events.Open) -> None:
-        self._check_open(event)
-        block = event.block
-        self._contents.setdefault(event.candidate, []).append(block)
-        if event.candidate in self._citable and isinstance(block, Text):
-            self._citable[event.candidate].add(block)
-        self._texts[event.candidate] = []
+    def _open_block(self, block: Block, candidate: int) -> None:
+        self._contents.setdefault(candidate, []).append(block)
+        if candidate in self._citable and isinstance(block, Text):
+            self._citable[candidate].add(block)
+        self._texts[candidate] = []
 
-    def _add_delta(self, event: events.Delta) -> None:
-        self.check(event)
-        self._texts[event.candidate].append(event.text)
+    def _close_block(self, candidate: int) -> None:
+        block, text = self._contents[candidate][-1], "".join(self._texts[candidate])
+        if isinstance(block, Text | Refusal | Reasoning):
+            block.text += text
+        elif isinstance(block, ToolCall):
+            block.arguments += text
 
-    def _add_sign(self, event: events.Sign) -> None:
-        self._check_inside(event)
-        block = self._contents[event.candidate][-1]
-        assert isinstance(block, Reasoning)
-        block.signature = event.signature
-
-    def _add_cite(self, event: events.Cite) -> None:
-        self._check_inside(event)
+    def _cite(self, event: events.Cite) -> None:
         if event.late:
             self._citable_texts(event.candidate).cite(event.citation)
             return
@@ -145,29 +158,3 @@ class Assembly(AnswerState):
                 if isinstance(block, Text):
                     citable.add(block)
         return citable
-
-    def _add_tokens(self, event: events.Tokens) -> None:
-        self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
-
-    def _add_close(self, event: events.Close) -> None:
-        self._check_close(event)
-        block, text = self._contents[event.candidate][-1], "".join(self._texts[event.candidate])
-        if isinstance(block, Text | Refusal | Reasoning):
-            block.text += text
-        elif isinstance(block, ToolCall):
-            block.arguments += text
-
-    def _add_end(self, event: events.End) -> None:
-        self._check_end(event)
-        self._end = event
-
-    _before = {events.Start: _add_start}
-    _between = {
-        events.Open: _add_open,
-        events.Delta: _add_delta,
-        events.Sign: _add_sign,
-        events.Cite: _add_cite,
-        events.Tokens: _add_tokens,
-        events.Close: _add_close,
-        events.End: _add_end,
-    }

@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from engine.translations.neutral import events
-from engine.translations.neutral.calls import MAX_ARGUMENTS, are_object, call_id
+from engine.translations.neutral.calls import are_object, call_id, check_buffer
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
 
 MAX_BLOCKS = 10_000
@@ -128,9 +128,7 @@ class AnswerState:
             raise _disorder(event)
         if isinstance(block, ToolCall) and isinstance(event, events.Delta):
             self._arguments_length += len(event.text)
-            if self._arguments_length > MAX_ARGUMENTS:
-                bound = f"over {MAX_ARGUMENTS} characters"
-                raise events.BrokenAnswer(f"the upstream's tool calls have {bound}")
+            check_buffer(self._arguments_length, "tool calls have")
             if not self._any_arguments:
                 self._arguments.setdefault(event.candidate, []).append(event.text)
         if not isinstance(block, _INSIDE[type(event)]) and (

@@ -10,19 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.json_members import (
-    NULL,
-    OBJECT,
-    TextCache,
-    decode,
-    with_values,
-)
+from engine.translations.neutral.json_members import NULL, OBJECT, TextCache, decode, with_values
 from engine.translations.neutral.request import Tool
+from engine.values.json_pointer import path_of
 from engine.values.trees import Json
 
 NO_ARGUMENTS = {"type": "object", "properties": {}}
@@ -67,9 +61,10 @@ def described(description: object, keywords: Json) -> str:
 
 def _flat(document: Json) -> Json:
     rest = {key: document.pop(key) for key in sorted(document.keys() & ALTERNATIVES)}
-    properties = _properties(document)
+    properties = {**_properties(document)}
     for part in _joined([rest], document, set()):
-        properties = properties | _properties(part) | properties
+        for name, schema in _properties(part).items():
+            properties.setdefault(name, schema)
     required = [*_required(document)]
     for each in _parts(rest.get("allOf"), document):
         required += _required(each)
@@ -92,12 +87,18 @@ def _parts(value: object, document: Json) -> Iterator[Json]:
     """The schemas of a list, with definitions in place of references to them."""
     for part in value if isinstance(value, list) else ():
         reference = part.get("$ref") if isinstance(part, dict) else None
-        steps = reference.split("/")[1:] if isinstance(reference, str) else ()
-        target: Any = document if steps else part
-        for step in steps:
-            target = target.get(step) if isinstance(target, dict) else None
+        target = resolved(reference, document) if isinstance(reference, str) else part
         if isinstance(target, dict):
             yield target
+
+
+def resolved(reference: str, document: object) -> object:
+    """The value in a document that a reference leads to, None for one that leads elsewhere."""
+    if not reference.startswith("#/"):
+        return None
+    for step in path_of(reference):
+        document = document.get(step) if isinstance(document, dict) else None
+    return document
 
 
 def _properties(schema: Json) -> Json:

@@ -100,11 +100,11 @@ MAX_ARGUMENTS = 4_000_000
 complete."""
 
 
-def check_buffer(size: int) -> None:
+def check_buffer(size: int, holder: str = "answer has") -> None:
     """Raise BrokenAnswer for more characters than may wait to be written."""
     if size > MAX_ARGUMENTS:
         bound = f"over {MAX_ARGUMENTS} characters that must be buffered"
-        raise BrokenAnswer(f"the upstream's answer has {bound}")
+        raise BrokenAnswer(f"the upstream's {holder} {bound}")
 
 
 def are_object(text: str) -> bool:

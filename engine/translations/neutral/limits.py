@@ -144,8 +144,8 @@ def most_bytes(size: int) -> int:
 
 def check_written(written: bytes, size: int, place: str) -> None:
     """A language need not be part of the gateway. Raises TooLarge."""
-    if len(written) > FACTOR * size + SPARE:
-        raise TooLarge(place, most_bytes(size))
+    if len(written) > (most := most_bytes(size)):
+        raise TooLarge(place, most)
 
 
 _FIELDS = {
@@ -162,8 +162,6 @@ _SYSTEM = ("system", "instructions", "systemInstruction")
 
 def encode_chat(document: Json, request: ChatRequest) -> bytes:
     """The JSON of a chat request for a target. Raises TooLarge."""
-    if request.size <= _ENCODED_AT_ONCE and len(text := _encode(document)) <= SPARE:
-        return text  # nearly always
 
     def place_of(member: str) -> str:
         if member in _SYSTEM and request.system:
@@ -178,7 +176,7 @@ def encode_request(document: Json, size: int, place_of: Callable[[str], str] = s
     returns where the caller wrote a member of the document. Raises TooLarge, before more than the
     most and one batch is encoded."""
     if size <= _ENCODED_AT_ONCE and len(text := _encode(document)) <= SPARE:
-        return text
+        return text  # nearly always
     most, size_so_far = most_bytes(size), 0
     pieces: list[bytes] = []
     for piece in _pieces(document, 0):

@@ -180,19 +180,11 @@ def _functions(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
 
 
 def _message(message: Message) -> Message:
-    if any(map(_has_substitute, message.blocks)):
-        return replace(message, blocks=[_block(each) for each in message.blocks])
-    return message
-
-
-def _has_substitute(block: Block) -> bool:
-    if isinstance(block, ToolResult):
-        return any(map(_has_substitute, block.content))
-    return isinstance(block, Foreign) and block.substitute is not None
+    return replace(message, blocks=[_block(each) for each in message.blocks])
 
 
 def _block(block: Block) -> Block:
-    if isinstance(block, ToolResult) and _has_substitute(block):
+    if isinstance(block, ToolResult):
         return replace(block, content=[_block(each) for each in block.content])
     return block.substitute or block if isinstance(block, Foreign) else block
 

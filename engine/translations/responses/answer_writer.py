@@ -8,12 +8,7 @@ import msgspec
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.answer import (
-    Answer,
-    Candidate,
-    CitableTexts,
-    complete_blocks,
-)
+from engine.translations.neutral.answer import Answer, Candidate, CitableTexts, complete_blocks
 from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_fields as fields

@@ -11,7 +11,7 @@ import msgspec
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.calls import MAX_ARGUMENTS, answer_id
+from engine.translations.neutral.calls import answer_id, check_buffer
 from engine.translations.neutral.json_members import WrongType, on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_writer
@@ -225,8 +225,7 @@ class Writer(events.FirstCandidateWriter):
     def _grow(self, size: int) -> None:
         """Count what is kept until the end."""
         self._size += size
-        if self._size > MAX_ARGUMENTS:
-            raise events.BrokenAnswer(f"the upstream's answer has over {MAX_ARGUMENTS} characters")
+        check_buffer(self._size)
 
     def _item_event(self, kind: str, item: object) -> bytes:
         members = {"output_index": len(self._items.output), "item": item}

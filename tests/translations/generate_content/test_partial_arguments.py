@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from engine.translations.generate_content import partial_arguments
 from engine.translations.generate_content.part_fields import Fields
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.events import BrokenAnswer
@@ -77,6 +76,6 @@ def test_a_path_that_leads_nowhere_breaks_the_answer(path: str) -> None:
 
 
 def test_the_size_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partial_arguments, "MAX_ARGUMENTS", 10)
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 10)
     with pytest.raises(BrokenAnswer, match="over 10 characters"):
         arguments_of(*[{"jsonPath": "$.a", "stringValue": "xx"}] * 5)

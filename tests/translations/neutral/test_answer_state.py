@@ -6,7 +6,6 @@ from copy import copy
 
 import pytest
 
-from engine.translations.neutral import answer_state
 from engine.translations.neutral.answer_state import MAX_BLOCKS, AnswerState
 from engine.translations.neutral.content import (
     Block,
@@ -168,7 +167,7 @@ def test_the_last_arguments_of_a_candidate_may_be_cut_at_the_limit_of_tokens() -
 
 
 def test_the_arguments_of_an_answer_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_state, "MAX_ARGUMENTS", 10)
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 10)
     call = [Open(CALL), Delta('{"a":1}'), Close()]
     state = check(Start(), *call, Open(CALL))
     with pytest.raises(BrokenAnswer, match="over 10 characters"):

@@ -25,7 +25,6 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.events import BrokenAnswer, Stop, TokenLogprob
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import CallerTool, ChatRequest
-from engine.translations.responses import stream_writer
 from engine.translations.responses.answer_writer import write_answer
 from engine.translations.responses.stream_reader import Reader
 from engine.translations.responses.stream_writer import Writer
@@ -214,13 +213,13 @@ def test_why_an_answer_was_filtered_is_a_refusal() -> None:
     ],
 )
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, block: Block) -> None:
-    monkeypatch.setattr(stream_writer, "MAX_ARGUMENTS", 1000)
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 1000)
     with pytest.raises(BrokenAnswer, match="over 1000 characters"):
         output_of(answer(block))
 
 
 def test_the_number_of_items_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_writer, "MAX_ARGUMENTS", 1000)
+    monkeypatch.setattr("engine.translations.neutral.calls.MAX_ARGUMENTS", 1000)
     calls = [ToolCall(id=f"c{index}", name="f") for index in range(10)]
     with pytest.raises(BrokenAnswer, match="over 1000 characters"):
         output_of(answer(*calls))
