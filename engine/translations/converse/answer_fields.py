@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.json_members import NULL, WrongType
+from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import AnswerErrors, error_of
 from engine.values.trees import Json
 
@@ -102,7 +102,7 @@ class Output(Struct):
 
 class Ending(Struct, rename="camel"):
     stop_reason: str | None = None
-    additional_model_response_fields: Raw = NULL
+    additional_model_response_fields: ExtraFields | None = None
 
 
 class Answer(Ending, rename="camel"):
@@ -124,10 +124,11 @@ class StreamEvent(Struct, rename="camel"):
     metadata: Raw = NULL
 
 
-_OPTIONAL = ("toolUseId", "type", "citation", "citations", "signature", "stop_sequence", "format")
+_OPTIONAL = (
+    *("toolUseId", "type", "citation", "citations", "signature", "format"),
+    *("additionalModelResponseFields", "stop_sequence"),
+)
 
-
-EXTRA_FIELDS = Shape(ExtraFields, _OPTIONAL)
 ANSWER = Shape(Answer, _OPTIONAL, parts=("content",))
 STREAM_EVENT = Shape(StreamEvent, _OPTIONAL)
 
@@ -149,26 +150,16 @@ _STOPS: dict[str, events.Stop] = {
 _EXPLANATIONS = {"guardrail_intervened": "A guardrail of the upstream intervened."}
 
 
-def read_finish(reason: str, fields: Raw) -> events.Finish:
+def read_finish(reason: str, fields: ExtraFields | None) -> events.Finish:
     """`fields` are those that only its model has. Raises BrokenAnswer for a broken answer."""
     if reason in ("malformed_model_output", "malformed_tool_use"):
         raise events.BrokenAnswer(f"the upstream's answer is malformed ({reason})")
     return events.Finish(
         stop=_STOPS.get(reason) or events.foreign_stop(reason) or "end",
         native=reason,
-        sequence=_stop_sequence(fields),
+        sequence="" if fields is None else fields.stop_sequence or "",
         explanation=_EXPLANATIONS.get(reason, ""),
     )
-
-
-def _stop_sequence(fields: Raw) -> str:
-    """Fields of another form have none: each model has its own."""
-    if fields == NULL:
-        return ""
-    try:
-        return EXTRA_FIELDS.read(fields).stop_sequence or ""
-    except WrongType:
-        return ""
 
 
 def read_signature(signature: str | None, redacted: str | None) -> neutral.Signature | None:

@@ -196,10 +196,6 @@ class ParameterWriter(LimitedWriter[Model]):
         body.setdefault("additionalModelRequestFields", {})["tool_choice"] = choice
         return False
 
-    def lose_unsupported(self) -> None:
-        if self._request.user:
-            self._lose("user", hint=True)
-
 
 def _kinds_of(message: Json) -> list[str]:
     return [next(iter(block)) for block in message["content"]]

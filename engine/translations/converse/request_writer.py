@@ -143,7 +143,8 @@ def _write_parameters(
     parameters.write_sampling(body, anthropic, thinks=thinks)
     parameters.write_stop(body, anthropic.stop())
     anthropic.lose_unsupported()
-    parameters.lose_unsupported()
+    if request.user:
+        losses.add(request.place_of("user"), hint=True)
     return answer_tool, first_call
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content import part_fields
 from engine.translations.generate_content.models import Model
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, sent_arguments
-from engine.translations.neutral.json_members import value_of
+from engine.translations.neutral.json_members import OBJECT, value_of
 from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.turns import texts_only
 from engine.values.trees import Json
-
-_OBJECT = msgspec.json.Decoder(dict)
 
 
 class ContentWriter:
@@ -25,13 +23,8 @@ class ContentWriter:
         self._count = 0
 
     def instructions(self, blocks: list[neutral.Block]) -> list[Json]:
-        parts = []
-        for block in blocks:
-            if not isinstance(block, neutral.Text):
-                self._losses.add(block.place, "instructions are text only")
-            elif (part := self._part(block)) is not None:
-                parts.append(part)
-        return parts
+        texts = texts_only(blocks, self._losses)
+        return [part for text in texts if (part := self._part(text)) is not None]
 
     def ordered_parts(self, blocks: list[neutral.Block]) -> list[Json]:
         """Results first, in the order of their calls, as the vendor wants them."""
@@ -180,6 +173,6 @@ def _response(block: neutral.ToolResult) -> Json | Raw:
     text = "".join(each.text for each in block.content if isinstance(each, neutral.Text))
     if block.is_error:
         return {"error": text}
-    if text.lstrip().startswith("{") and value_of(_OBJECT, text) is not None:
+    if text.lstrip().startswith("{") and value_of(OBJECT, text) is not None:
         return Raw(text.encode())
     return {"result": text}

@@ -29,16 +29,11 @@ def read_texts(
     content: str | list[shapes.TextBlock | UnknownObject] | None, place: str
 ) -> list[neutral.Text]:
     """A content that is text alone, none of an empty one."""
-    if isinstance(content, str):
-        return [neutral.Text(text=content, place=place)] if content else []
     texts = []
-    for index, block in enumerate(content or ()):
-        where = f"{place}[{index}]"
-        if isinstance(block, UnknownObject):
-            raise WrongType(f"{where}.type", "text")
-        text = _read_text(block, where, [])
-        text.place, text.cache = where, neutral.read_cache_mark(block.extra)
-        texts.append(text)
+    for block in read_content(content or None, place, []):
+        if not isinstance(block, neutral.Text):
+            raise WrongType(f"{block.place}.type", "text")
+        texts.append(block)
     return texts
 
 

@@ -110,13 +110,7 @@ def refuse_missing_turns(request: ChatRequest) -> None:
     place = visible_place(missing.place)
     message = f"The model '{request.model}' does not support '{place}', because the turns that it "
     message += f"refers to are not in the request. {missing.instead}"
-    raise GatewayError(
-        400,
-        "unsupported_parameter",
-        message,
-        param=place,
-        details=request.error_details.get(missing.place),
-    )
+    raise _unsupported(message, place, request.error_details.get(missing.place))
 
 
 def refuse_unsealed(compaction: Compaction, model: str) -> None:
@@ -126,7 +120,11 @@ def refuse_unsealed(compaction: Compaction, model: str) -> None:
     message = f"The model '{model}' cannot compact a conversation for '{compaction.place}': the "
     message += "gateway has no key to encrypt the summary with. The operator sets objects.key in "
     message += "gateway.yaml; or let the client ask the model for a summary itself."
-    raise GatewayError(400, "unsupported_parameter", message, param=compaction.place)
+    raise _unsupported(message, compaction.place)
+
+
+def _unsupported(message: str, place: str, details: Details | None = None) -> GatewayError:
+    return GatewayError(400, "unsupported_parameter", message, param=place, details=details)
 
 
 def refuse_losses(
@@ -174,14 +172,9 @@ def _cannot_carry(losses: Sequence[Loss], model: str, details: Details | None) -
     last = f"{more} more" if more else names.pop()
     fields = f"{', '.join(names)} and {last}" if names else last
     it = "it" if len(losses) == 1 else "them"
-    return GatewayError(
-        400,
-        "unsupported_parameter",
-        f"The model '{model}' does not support {fields}. Leave {it} out, or ask the operator to "
-        f"drop {it} for this model.",
-        param=visible_place(losses[0].place),
-        details=details,
-    )
+    message = f"The model '{model}' does not support {fields}. Leave {it} out, or ask the operator "
+    message += f"to drop {it} for this model."
+    return _unsupported(message, visible_place(losses[0].place), details)
 
 
 ErrorReader = Callable[[int, Any], UpstreamError]

@@ -26,10 +26,8 @@ _WITH_STATUS = ("message", "function_call", "reasoning", "tool_search_call")
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     """An answer in one piece; of several candidates the first."""
     candidate = answer.candidates[0]
-    identity = answer_id(fields.PREFIX, answer.id or request.id)
-    created = answer.created or request.time
-    head = response_head(identity, created, answer.model or request.model, request)
-    items = Items(identity, request)
+    head = response_head(answer, request)
+    items = Items(head["id"], request)
     logprobs = candidate.logprobs
     blocks = _blocks(candidate, request)
     for block in blocks:
@@ -147,20 +145,20 @@ def write_item(
     return None
 
 
-def response_head(identity: str, created: int, model: str, request: ChatRequest) -> Json:
-    """The members of a response that repeat the request."""
+def response_head(answer: Answer | events.Start, request: ChatRequest) -> Json:
+    """The members of a response that its beginning has, most of which repeat the request."""
     choice, extra = request.tool_choice, request.extra
     return {
-        "id": identity,
+        "id": answer_id(fields.PREFIX, answer.id or request.id),
         "object": "response",
-        "created_at": created,
+        "created_at": answer.created or request.time,
         "status": "in_progress",
         "background": False,
         "error": None,
         "incomplete_details": None,
         "instructions": request.system[0].text if request.system else None,
         "max_output_tokens": request.max_tokens,
-        "model": model,
+        "model": answer.model or request.model,
         "output": [],
         "parallel_tool_calls": request.parallel_calls is not False,
         "previous_response_id": None,

@@ -20,7 +20,6 @@ from msgspec import Raw
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer
-from engine.translations.neutral.calls import answer_id
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
 from engine.translations.responses import answer_writer
@@ -97,10 +96,8 @@ def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
     answers. Raises BrokenAnswer without a summary."""
     candidate = answer.candidates[0]
     texts = [block.text for block in candidate.blocks if isinstance(block, neutral.Text)]
-    identity = answer_id(PREFIX, answer.id or request.id)
-    created = answer.created or request.time
-    output = _output("".join(texts), candidate.finish, _item_id(identity), request)
-    head = response_head(identity, created, answer.model or request.model, request)
+    head = response_head(answer, request)
+    output = _output("".join(texts), candidate.finish, _item_id(head["id"]), request)
     response = ended(head, candidate.finish, output, answer.usage)
     assert request.compaction is not None
     if request.compaction.retained is None:
@@ -110,9 +107,9 @@ def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
         raise events.BrokenAnswer(f"the summary was not completed ({reason})")
     return _encode(
         {
-            "id": identity,
+            "id": head["id"],
             "object": "response.compaction",
-            "created_at": created,
+            "created_at": head["created_at"],
             "output": [*request.compaction.retained, *output],
             "usage": response["usage"],
         }

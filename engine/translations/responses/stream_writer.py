@@ -11,11 +11,10 @@ import msgspec
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.calls import answer_id, check_buffer
+from engine.translations.neutral.calls import check_buffer
 from engine.translations.neutral.json_members import WrongType, on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_writer
-from engine.translations.responses.answer_fields import PREFIX
 from engine.translations.responses.caller_tools import needs_whole
 from engine.translations.vendors.openai_content import write_logprobs
 from engine.values.trees import Json
@@ -53,13 +52,8 @@ class Writer(events.FirstCandidateWriter):
         self._size = 0
 
     def _start(self, event: events.Start) -> bytes:
-        request = self._request
-        identity = answer_id(PREFIX, event.id or request.id)
-        created = event.created or request.time
-        self._head = answer_writer.response_head(
-            identity, created, event.model or request.model, request
-        )
-        self._items = answer_writer.Items(identity, request)
+        self._head = answer_writer.response_head(event, self._request)
+        self._items = answer_writer.Items(self._head["id"], self._request)
         return b"".join(
             self._event(f"response.{kind}", {"response": self._head})
             for kind in ("created", "in_progress")

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Container
 from functools import lru_cache
 from hashlib import blake2s
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Raw, Struct
@@ -88,11 +88,7 @@ _MIN_TOP_P_WITH_THOUGHTS = 0.95
 _OPAQUE = re.compile(r"(?=.*[a-zA-Z])[a-zA-Z0-9_-]{1,256}")
 
 
-class _Schema(Struct):
-    type: Any = None
-
-
-_SCHEMA = msgspec.json.Decoder(_Schema)
+_OBJECT = Raw(b'"object"')
 _NO_FORM: tuple[Literal[""], Raw] = "", Raw()
 _REASONS = {
     "$ref": "a schema cannot refer to itself, nor to what it does not define",
@@ -208,7 +204,7 @@ class ParameterWriter(LimitedWriter[Model]):
             self._lose("output", "the model supports an output format only without thinking")
         elif not self._model.forced_tools:
             self._lose("output", "the model supports JSON output only with a schema")
-        elif (value_of(_SCHEMA, output.schema) or _Schema()).type != "object":
+        elif (value_of(OBJECT, output.schema) or {}).get("type") != _OBJECT:
             self._lose("output", "the model supports only schemas of type object")
         else:
             return "tool", output.schema

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
 from engine.translations.converse.answer_fields import (
+    ANSWER,
     NAME,
     read_error,
     read_finish,
@@ -16,7 +16,6 @@ from engine.translations.converse.answer_fields import (
 )
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.events import BrokenAnswer
-from engine.translations.neutral.json_members import NULL
 from tests.support import bedrock
 from tests.support.each import each
 
@@ -34,14 +33,14 @@ MALFORMED = ["malformed_model_output", "malformed_tool_use"]
 
 @each(("reason", "stop"), [*STOPS, ("something_new", "end")])
 def test_the_reason_of_an_end(reason: str, stop: str) -> None:
-    finish = read_finish(reason, NULL)
+    finish = read_finish(reason, None)
     assert (finish.stop, finish.native) == (stop, reason)
 
 
 @each("reason", MALFORMED)
 def test_an_answer_that_the_vendor_found_malformed_is_broken(reason: str) -> None:
     with pytest.raises(BrokenAnswer, match=reason):
-        read_finish(reason, NULL)
+        read_finish(reason, None)
 
 
 def test_every_reason_of_the_vendors_model_is_known() -> None:
@@ -60,11 +59,13 @@ def test_every_reason_of_the_vendors_model_is_known() -> None:
     ],
 )
 def test_the_stop_sequence_is_a_field_of_its_model(fields: bytes, sequence: str) -> None:
-    assert read_finish("stop_sequence", Raw(fields)).sequence == sequence
+    answer = ANSWER.read(b'{"additionalModelResponseFields":%b}' % fields)
+    finish = read_finish("stop_sequence", answer.additional_model_response_fields)
+    assert finish.sequence == sequence
 
 
 def test_a_guardrail_explains_itself() -> None:
-    assert "guardrail" in read_finish("guardrail_intervened", NULL).explanation
+    assert "guardrail" in read_finish("guardrail_intervened", None).explanation
 
 
 @pytest.mark.parametrize(
