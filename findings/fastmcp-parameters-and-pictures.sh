@@ -8,7 +8,7 @@
 #    parameter `q` is gone, and there is one that the document does not have.
 # 3. An operation whose answer is `image/png`: the tool fails with "'utf-8' codec can't decode byte 0x89", although a
 #    result of MCP may be an image.
-# None is refused when the server is made: the model is told that the API does not find what it asks for.
+# None is refused when the server is made.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -34,35 +34,35 @@ CASES = {
 
 
 async def call(path: str, parameters: list[dict], arguments: dict, answer: httpx.Response) -> tuple[list[str], str]:
-    """What the API is asked for, and the error of the tool."""
-    asked = []
+    """The targets of the requests to the API, and the error of the tool."""
+    targets = []
 
-    def answer_it(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.raw_path.decode())
+    def respond(request: httpx.Request) -> httpx.Response:
+        targets.append(request.url.raw_path.decode())
         return answer
 
     responses = {"200": {"description": "OK", "content": {"image/png": {}, "application/json": {}}}}
     operation = {"operationId": "ask", "parameters": parameters, "responses": responses}
     info = {"title": "API", "version": "1"}
     document = {"openapi": "3.1.1", "info": info, "paths": {path: {"get": operation}}}
-    async with httpx.AsyncClient(base_url="http://api", transport=httpx.MockTransport(answer_it)) as http:
+    async with httpx.AsyncClient(base_url="http://api", transport=httpx.MockTransport(respond)) as http:
         async with Client(FastMCP.from_openapi(document, client=http)) as client:
             try:
                 await client.call_tool("ask", arguments)
             except Exception as error:
-                return asked, str(error)
-    return asked, ""
+                return targets, str(error)
+    return targets, ""
 
 
 async def main() -> None:
     seen = {}
     for name, (path, parameter, value) in CASES.items():
-        asked, error = await call(path, [parameter], {parameter["name"]: value}, httpx.Response(200, json={}))
-        seen[name] = asked[0]
-        print(name, value, asked, error)
+        targets, error = await call(path, [parameter], {parameter["name"]: value}, httpx.Response(200, json={}))
+        seen[name] = targets[0]
+        print(name, value, targets, error)
     picture = httpx.Response(200, content=PICTURE, headers={"Content-Type": "image/png"})
-    asked, error = await call("/x", [], {}, picture)
-    print("picture", asked, error)
+    targets, error = await call("/x", [], {}, picture)
+    print("picture", targets, error)
     assert seen == {"label": "/x/7", "matrix": "/x/7", "simple": "/x/7", "JSON": "/x?a=1"}, seen
     assert "'utf-8' codec can't decode byte 0x89" in error, error
 

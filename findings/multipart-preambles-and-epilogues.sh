@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Starlette 1.10.0, Tornado 6.6.1, Sanic 25.12.1, multipart 2.0.1, streaming-form-data 2.1.0 and requests-toolbelt
-# 1.0.0: valid bodies of multipart/form-data are refused, or read without their fields.
+# 1.0.0: bodies of multipart/form-data that a reader must accept are refused, or read without their fields.
 #
-# Before the first boundary there may be a preamble and behind the last one an epilogue, which are to be ignored, and
-# behind each boundary spaces, which are to be handled as absent (RFC 2046, 5.1.1; RFC 7578, 4.1, takes its syntax).
+# Before the first boundary there may be a preamble and behind the last one an epilogue, which are to be ignored. Behind
+# a boundary there may be spaces, which a sender does not write but a transport may add, and receivers must be able to
+# handle (RFC 2046, 5.1.1; RFC 7578, 4.1, takes its syntax).
 # - a preamble: Starlette, Tornado, streaming-form-data and requests-toolbelt raise; Tornado for an empty line already;
 # - spaces: Starlette, Tornado and streaming-form-data raise, Sanic and multipart (not strict) see no field at all;
 # - an epilogue: the last field of streaming-form-data is empty, although all of it has come.

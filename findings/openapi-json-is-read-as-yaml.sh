@@ -39,13 +39,13 @@ for name, (title, key) in TITLES.items():
     Path(file).write_text(json.dumps(document).replace("\\u007f", "\x7f"))
     command = ["openapi-spec-validator", file]
     validator = subprocess.run(command, text=True, capture_output=True)
-    says = (validator.stdout + validator.stderr).strip().splitlines()
+    lines = (validator.stdout + validator.stderr).strip().splitlines()
     command = ["datamodel-codegen", "--input", file, "--input-file-type", "openapi"]
     models = subprocess.run(command, text=True, capture_output=True)
     parser = BaseParser(file, lazy=True, backend="openapi-spec-validator")
     parser.parse()
-    print(name, validator.returncode, says[-2:], "datamodel-codegen:", models.returncode)
-    assert (validator.returncode == 0) == (name == "plain") and any(OUTCOMES[name] in line for line in says), says
+    print(name, validator.returncode, lines[-2:], "datamodel-codegen:", models.returncode)
+    assert (validator.returncode == 0) == (name == "plain") and any(OUTCOMES[name] in line for line in lines), lines
     assert models.returncode == 0 and "class Thing(BaseModel)" in models.stdout, models.stderr
     assert parser.specification["info"]["title"] == title, (name, parser.specification["info"])
 PYTHON

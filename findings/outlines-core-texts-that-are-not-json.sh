@@ -10,7 +10,7 @@
 #   quote. `"a"` and `"b"` are forbidden.
 # llguidance 1.9.1 allows none of the texts that are not JSON.
 #
-# "The output is always valid JSON" does not hold: the caller's parser fails, for a schema that it has in its hands.
+# A caller that trusts the output to be JSON fails to parse it, for a schema of its own.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

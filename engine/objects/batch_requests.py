@@ -31,7 +31,7 @@ MAX_PROBLEMS = 10
 """Problems of a batch that are found before it is refused, and those that a report names."""
 
 _CHUNK = 65_536
-_BLANKS = 65_536
+_MAX_BLANKS = 65_536
 """Bytes of blank lines that are passed in one step."""
 _FORGET = 1_000_000
 """Bytes of a file after which those before leave the memory of the process."""
@@ -97,7 +97,7 @@ class BatchWriter:
             line = bytes(buffer[at : min(stop, at + MAX_LINE + 1)])
             if not line.strip():  # and so may be megabytes of others
                 self._pause()
-                text = bytes(buffer[at : min(end, at + _BLANKS)])
+                text = bytes(buffer[at : min(end, at + _MAX_BLANKS)])
                 blanks = text[: len(text) - len(text.lstrip())]
                 number += blanks.count(b"\n")
                 yield blanks

@@ -49,30 +49,30 @@ class Narrowed(NamedTuple):
 
 
 def invalid_parts(validator: Validator, value: object) -> tuple[list[Narrowed], list[Any]]:
-    """The parts that lead to an invalid one of a value, and its errors; none if only the complete
-    value is invalid. Raises TooManyErrors, and ValueError and RecursionError for a value
-    that is nested too deeply."""
+    """The invalid part of a value, last, behind the one from which it was taken, and its errors;
+    none if only the complete value is invalid. Raises TooManyErrors, and ValueError and
+    RecursionError for a value that is nested too deeply."""
 
-    def listed(part: Narrowed) -> list[Any]:
+    def errors_of(part: Narrowed) -> list[Any]:
         return list(islice(validator.iter_errors(part.value), _MAX_ERRORS))
 
     if isinstance(validator, SchemaValidator) and validator.is_expensive:
         whole = Narrowed(value)
-        return [whole], listed(whole)
+        return [whole], errors_of(whole)
     part = narrow(validator.is_valid, value)
     if part is None:
         return [], []
     few = narrow(validator.is_valid, part.value, FEW_ITEMS)
     if few is not None:
-        errors = listed(few)
+        errors = errors_of(few)
         if not any(_may_be_of_cut(error, few.value) for error in errors):
             return [part, few], errors
-    return [part], listed(part)
+    return [part], errors_of(part)
 
 
 def _may_be_of_cut(error: Any, value: Any) -> bool:
-    """Whether an error may be one of an array of which few items were left, or of what holds it:
-    the complete array may have as many items as it should, or be the value that is wanted."""
+    """Whether an error may come of the items that an array has lost: the complete array may have
+    as many items as the schema requires, or be the value that it requires."""
     name = error.kind.name
     if name in ("anyOf", "oneOf"):
         branches = error.kind.as_dict()["context"]

@@ -38,7 +38,7 @@ def _read(body: Json, now: float) -> SecretRequest:
     if setup is not None and not isinstance(setup, dict):
         raise invalid_value(_SETUP, "an object")
     if mask is not None and not isinstance(mask, str):
-        raise invalid_value(_MASK, "a text of fields with commas")
+        raise invalid_value(_MASK, "the names of fields, separated by commas")
     if uses is not None and (isinstance(uses, bool) or not isinstance(uses, int) or uses < 0):
         raise invalid_value("uses", "a number of sessions, 0 for any")
     end = _time(body, "expireTime", now, 30 * _MINUTE)

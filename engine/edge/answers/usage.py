@@ -71,7 +71,7 @@ def _days(parameters: Mapping[str, str], today: int) -> tuple[int, int]:
         first = _day("from", parameters["from"])
         if not first <= last < first + MAX_DAYS:
             raise invalid_value(
-                "from", f"a day from {MAX_DAYS - 1} days before 'to' to that itself"
+                "from", f"the day 'to' or one of the {MAX_DAYS - 1} days before it"
             )
         return first, last
     days = parameters.get("days", str(DEFAULT_DAYS))

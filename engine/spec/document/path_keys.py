@@ -22,7 +22,7 @@ _ANGLE = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]*)>")
 _PATTERN = re.compile(r"\{([^{}=]+)=([^{}]*)\}")
 _NOTE = re.compile(r" +- [^/{}]*$| +$")
 _QUERY = re.compile(r"\{[?&][\w.*,%-]+\}")
-_DECORATED = re.compile(
+_VARIABLE = re.compile(
     r"\{(\+|\*\*?|[.;])?([A-Za-z_][\w.-]*)([+*]|:[^{}]*(?:\{\d+(?:,\d*)?\}[^{}]*)*)?\}"
 )
 """A variable of API Gateway (`{proxy+}`), of a router (`{*path}`, `{id:[0-9]+}`) or of RFC 6570
@@ -56,7 +56,7 @@ def read(key: str) -> Address:
     address, queries = _QUERY.subn("", address)
     if queries:
         repairs.append(f"a path has no list of query parameters; it is served as '{address}'")
-    plain = _DECORATED.sub(lambda match: _undecorated(match, slash_variables), address)
+    plain = _VARIABLE.sub(lambda match: _plain_variable(match, slash_variables), address)
     if plain != address:
         address = plain
         repairs.append(f"a variable is a plain name in braces; it is served as '{address}'")
@@ -98,7 +98,7 @@ def add_slash_variable(address: Address, operation: Node, item: Node) -> Address
     )
 
 
-def _undecorated(match: re.Match[str], slash_variables: list[str]) -> str:
+def _plain_variable(match: re.Match[str], slash_variables: list[str]) -> str:
     """The variable with nothing but its name."""
     before, name, after = match.groups(default="")
     if after.startswith(":") and not _EXPRESSION.search(after):

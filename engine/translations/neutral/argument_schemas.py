@@ -21,8 +21,8 @@ from engine.values.trees import Json
 
 NO_ARGUMENTS = {"type": "object", "properties": {}}
 
-_JOINED = ("allOf", "anyOf", "oneOf")
-ALTERNATIVES = frozenset((*_JOINED, "enum", "not", "if", "then", "else"))
+_APPLICATORS = ("allOf", "anyOf", "oneOf")
+ALTERNATIVES = frozenset((*_APPLICATORS, "enum", "not", "if", "then", "else"))
 """The keywords that may not stand at the top."""
 
 
@@ -30,13 +30,13 @@ def arguments_schema(tool: Tool) -> Raw | None:
     """The schema of a tool's arguments, None for none. Raises WrongType."""
     if tool.schema is None:
         return None
-    schema = _WRITTEN[bytes(tool.schema)]
+    schema = _SCHEMAS[bytes(tool.schema)]
     if schema is None:
         decode(OBJECT, tool.schema, tool.place, "a tool whose schema is an object")
     return schema
 
 
-def _written(text: bytes) -> Raw | None:
+def _vendor_schema(text: bytes) -> Raw | None:
     """The schema as vendors take it, None if it is not an object."""
     try:
         members = OBJECT.decode(text)
@@ -50,33 +50,34 @@ def _written(text: bytes) -> Raw | None:
     return Raw(msgspec.json.encode({"type": "object", **given}))
 
 
-_WRITTEN = TextCache(_written)
+_SCHEMAS = TextCache(_vendor_schema)
 
 
-def described(description: object, keywords: Json) -> str:
+def describe_keywords(description: object, keywords: Json) -> str:
     """A description with the keywords of a schema that only the model can read."""
     words = f"Further keywords of its JSON Schema: {msgspec.json.encode(keywords).decode()}"
     return f"{description}\n\n{words}" if description else words
 
 
 def _flat(document: Json) -> Json:
+    """A schema with the members of its alternatives, which requires what `allOf` requires."""
     rest = {key: document.pop(key) for key in sorted(document.keys() & ALTERNATIVES)}
     properties = {**_properties(document)}
-    for part in _joined([rest], document, set()):
+    for part in _alternatives([rest], document, set()):
         for name, schema in _properties(part).items():
             properties.setdefault(name, schema)
-    required = [*_required(document)]
-    for each in _parts(rest.get("allOf"), document):
-        required += _required(each)
-    named = [name for name in dict.fromkeys(required) if name in properties]
-    members = {**document, "properties": properties} | ({"required": named} if named else {})
-    return members | {"description": described(document.get("description"), rest)}
+    required = dict.fromkeys(_required(document))
+    for part in {id(part): part for part in _parts(rest.get("allOf"), document)}.values():
+        required.update(dict.fromkeys(_required(part)))
+    names = [name for name in required if name in properties]
+    members = {**document, "properties": properties} | ({"required": names} if names else {})
+    return members | {"description": describe_keywords(document.get("description"), rest)}
 
 
-def _joined(schemas: list[Json], document: Json, seen: set[int]) -> Iterator[Json]:
+def _alternatives(schemas: list[Json], document: Json, seen: set[int]) -> Iterator[Json]:
     """All schemas that these join by their keywords, at any depth."""
     for schema in schemas:
-        for part in chain.from_iterable(_parts(schema.get(key), document) for key in _JOINED):
+        for part in chain.from_iterable(_parts(schema.get(key), document) for key in _APPLICATORS):
             if id(part) not in seen:
                 seen.add(id(part))
                 schemas.append(part)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from engine.translations.neutral.argument_schemas import described
+from engine.translations.neutral.argument_schemas import describe_keywords
 from engine.translations.neutral.json_members import TextCache, WrongType
 from engine.values.trees import Json
 
@@ -215,7 +215,7 @@ class _Closer:
         if not rest:
             return
         self.moved |= dict.fromkeys(key for key in rest if key not in _NO_BOUNDS)
-        result["description"] = described(result.get("description"), rest)
+        result["description"] = describe_keywords(result.get("description"), rest)
 
 
 _KINDS = {"object": _Closer._object, "array": _Closer._array, "string": _Closer._string}

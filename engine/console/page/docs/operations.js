@@ -13,9 +13,9 @@ function groupsOf(document) {
 			const { operationId, summary, tags } = operation;
 			const [tag] = tags;
 			const entry = { tag, path, method: method.toUpperCase(), operationId, summary };
-			const found = { hash: `#${encodeURIComponent(operationId)}`, text: textOf(path, operation) };
+			const search = { hash: `#${encodeURIComponent(operationId)}`, text: textOf(path, operation) };
 			if (!groups.has(tag)) groups.set(tag, []);
-			groups.get(tag).push({ ...entry, ...found, nodes: [] });
+			groups.get(tag).push({ ...entry, ...search, nodes: [] });
 		}
 	}
 	return groups;
@@ -34,18 +34,18 @@ export class Operations {
 		const side = [];
 		const page = [];
 		for (const [tag, entries] of this.#groups) {
-			const named = ({ method, summary, path }) => [
+			const title = ({ method, summary, path }) => [
 				h("span.method", method),
 				h("span", summary || path),
 			];
-			const listed = ({ method, summary, path }) => [
+			const row = ({ method, summary, path }) => [
 				h("span.method", method),
 				h("code", path),
 				h("span.muted", summary ?? ""),
 			];
 			const head = h("div", h("h2", tag), about.get(tag) && h("p.muted", about.get(tag)));
-			side.push(h("div", h("p.tag", tag), this.#list(entries, named)));
-			page.push(h("section.overview", head, this.#list(entries, listed)));
+			side.push(h("div", h("p.tag", tag), this.#list(entries, title)));
+			page.push(h("section.overview", head, this.#list(entries, row)));
 			this.#nodes.set(tag, [side.at(-1), page.at(-1)]);
 		}
 		at("operations").replaceChildren(...side);
@@ -76,10 +76,14 @@ export class Operations {
 		let count = 0;
 		let total = 0;
 		for (const [tag, entries] of this.#groups) {
-			const found = entries.filter((each) => words.every((word) => each.text.includes(word)));
-			for (const each of entries) for (const node of each.nodes) node.hidden = !found.includes(each);
-			for (const node of this.#nodes.get(tag)) node.hidden = !found.length;
-			count += found.length;
+			let matches = 0;
+			for (const entry of entries) {
+				const isMatch = words.every((word) => entry.text.includes(word));
+				for (const node of entry.nodes) node.hidden = !isMatch;
+				matches += isMatch;
+			}
+			for (const node of this.#nodes.get(tag)) node.hidden = !matches;
+			count += matches;
 			total += entries.length;
 		}
 		at("found").textContent = `${count} of ${total} operations`;
