@@ -70,9 +70,7 @@ def _days(parameters: Mapping[str, str], today: int) -> tuple[int, int]:
     if "from" in parameters:
         first = _day("from", parameters["from"])
         if not first <= last < first + MAX_DAYS:
-            raise invalid_value(
-                "from", f"the day 'to' or one of the {MAX_DAYS - 1} days before it"
-            )
+            raise invalid_value("from", f"the day 'to' or one of the {MAX_DAYS - 1} days before it")
         return first, last
     days = parameters.get("days", str(DEFAULT_DAYS))
     if not re.fullmatch("[0-9]{1,3}", days) or not 1 <= int(days) <= MAX_DAYS:

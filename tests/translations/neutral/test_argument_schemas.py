@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -110,3 +111,15 @@ def test_a_schema_that_is_no_object_names_its_tool() -> None:
     with pytest.raises(WrongType) as excinfo:
         arguments_schema(Tool(name="f", schema=Raw(b"[]"), place="tools[0]"))
     assert excinfo.value.place == "tools[0]"
+
+
+def test_a_definition_that_is_required_many_times_is_read_once() -> None:
+    names = [f"n{number}" for number in range(1_000)]
+    definitions = {"B": {"properties": {name: {} for name in names}, "required": names}}
+    schema = {"$defs": definitions, "allOf": [{"$ref": "#/$defs/B"}] * 1_000}
+    tracemalloc.start()
+    try:
+        assert written(schema)["required"] == names
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000
+    finally:
+        tracemalloc.stop()
