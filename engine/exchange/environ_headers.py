@@ -17,7 +17,7 @@ SINGLE_HEADERS = frozenset(
 """Request headers that are no list (RFC 9110, RFC 6454, and the vendors' documents). A request that
 repeats one is refused; any other header that is repeated is a list."""
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+\\?("?)', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+("?)', re.DOTALL)
 """A string, which may lack its end: then so do all that might begin behind it, and a search that
 began again at each quotation mark would take the square of the length."""
 _ELEMENT = re.compile(r'(?:"(?:[^"\\]|\\.)*+"|[^",])++')
@@ -30,8 +30,8 @@ _READ_WITH_DASH = frozenset({"session_id", "conversation_id", "thread_id"})
 
 
 RANGES = ("range", "if-range")
-"""The headers that ask for a part of a response, in which nothing could be edited: servers may
-ignore them (RFC 9110 14.2)."""
+"""The headers that ask for a part of a response, in which nothing could be edited or judged:
+servers may ignore them (RFC 9110 14.2)."""
 _RANGE_KEYS = frozenset({"HTTP_RANGE", "HTTP_IF_RANGE"})
 
 

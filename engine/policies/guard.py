@@ -9,6 +9,7 @@ it.
 from __future__ import annotations
 
 from engine.config.json_schema import Schema
+from engine.exchange.environ_headers import without_ranges
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.guardrails.guard import Guard
@@ -88,10 +89,11 @@ def _build(options: GuardSettings, services: Services) -> Stage:
     def guard(exchange: Exchange, following: Handler) -> Response:
         if REQUEST in options.stages:
             judge_request(asks, exchange)
-        response = following(exchange)
-        if RESPONSE in options.stages:
-            return judge_response(asks, exchange, response)
-        return response
+        if RESPONSE not in options.stages:
+            return following(exchange)
+        if not options.reports:
+            exchange.environ = without_ranges(exchange.environ)
+        return judge_response(asks, exchange, following(exchange))
 
     return guard
 

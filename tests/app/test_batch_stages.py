@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.app.batch_stages import BatchFileUpload, batch_route, batch_stages
 from engine.app.file_calls import CannotCopy
 from engine.app.machine_stores import open_shared
-from engine.app.route_handler import judging_stages
+from engine.app.route_handler import judging_stages, stages_of
 from engine.app.worker_parts import identity, parts_of
 from engine.app.worker_services import services_of
 from engine.edge.inside_call import InsideCalls
@@ -71,6 +71,14 @@ def stages(parts, facts):
 def test_batches_are_judged_where_they_come_in(parts, facts, count):
     assert len(stages(parts, read_facts(facts)[0])) == count
     assert stages(parts, None) == []
+
+
+def test_the_stages_of_a_route_have_them(parts):
+    facts = read_facts({"batch": "requests"})[0]
+    (judge,) = stages(parts, facts)
+    route = replace(parts.plan.routes[0], objects=facts)
+    assert judge in stages_of(route, parts)
+    assert judge not in stages_of(route, replace(parts, opener=None))
 
 
 def test_results_are_counted_with_records_alone(parts):

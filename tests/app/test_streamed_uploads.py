@@ -1,6 +1,7 @@
 """Uploads are sent on as they arrive where one attempt is all that there is."""
 
 import pytest
+from msgspec.structs import replace
 
 from engine.app.machine_stores import open_shared
 from engine.app.streamed_uploads import streaming_stages
@@ -56,7 +57,7 @@ SIGNS = "credential: {aws: {region: eu-west-1, service: s, access_key: k, secret
 
 @pytest.fixture
 def stages(tmp_path):
-    def of(operation, route, one, validate="strict"):
+    def of(operation, route, one, validate="strict", **more):
         (tmp_path / "v.yaml").write_text(DOCUMENT)
         path = tmp_path / "gateway.yaml"
         path.write_text(CONFIG.format(operation=f"v.{operation}", route=route, one=one))
@@ -67,6 +68,7 @@ def stages(tmp_path):
             plan, services_of(plan), Client, open_shared(plan.config), identity, InsideCalls()
         )
         route = plan.routes[0]
+        parts = replace(parts, **more)
         return streaming_stages(route, checks_of(route.operation, validate), parts)
 
     return of
@@ -101,3 +103,13 @@ def test_a_route_sends_uploads_on_or_receives_them(stages, operation, route, one
 
 def test_what_is_not_parsed_is_not_streamed(stages):
     assert stages("create", ONE, KEY, "off") == []
+
+
+@pytest.mark.parametrize(("opener", "kept"), [(object(), ["pieces"]), (None, [])])
+def test_pieces_are_kept_where_ids_are_opened(stages, monkeypatch, opener, kept):
+    class Rules:
+        keeps = "pieces"
+
+    monkeypatch.setattr("engine.app.batch_stages.upload_rules", lambda *_: Rules)
+    monkeypatch.setattr("engine.app.streamed_uploads.stream_body", lambda *rules: rules[2:])
+    assert [*stages("create", ONE, KEY, opener=opener)[0]] == kept

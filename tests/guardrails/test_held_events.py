@@ -74,6 +74,7 @@ def test_the_loop_turns_between_events():
     events = HeldEvents(OPENAI)
     assert loop_turns(lambda: events.add(delta("a") * 20)) > 10
     assert loop_turns(events.texts) > 10
+    assert loop_turns(lambda: events.release(100)) > 30  # it looks at all, and keeps them
     assert loop_turns(lambda: events.release(0)) > 10
 
 

@@ -47,3 +47,25 @@ def test_without_webhooks_nothing_passes_unjudged():
     exchange = new_exchange(body=Body(b"{}"), value=value, media_type="application/json")
     with pytest.raises(Exception, match="could not be checked"):
         stage(exchange, lambda exchange: Response(200, [], ANSWER))
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"on": "response", "on_failure": "pass"}, None),
+        ({"on": "response", "mode": "report"}, "bytes=9-"),
+        ({"on": "request"}, "bytes=9-"),
+    ],
+)
+def test_no_part_is_asked_for_where_answers_are_judged(options, part):
+    options = {"webhook": "w"} | options
+    (step,) = policies.guards([Policy("guard", options, ())], "USD").written
+    stage = step.stage(Services(guard_calls=PlayedGuards([PASS])))
+    seen = []
+
+    def handler(exchange):
+        seen.append(exchange.header("HTTP_RANGE"))
+        return Response(200, [("content-type", "application/json")], ANSWER)
+
+    stage(new_exchange("GET", environ={"HTTP_RANGE": "bytes=9-"}), handler)
+    assert seen == [part]

@@ -41,6 +41,12 @@ def test_a_part_is_decoded_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     assert body.failure is None
 
 
+def test_what_comes_before_bytes_that_cannot_be_decoded_passes() -> None:
+    body = gunzip()
+    assert body.feed(gzip.compress(b"one") + b"\x1fno gzip") == b"one"
+    assert (type(body.failure), body.more()) == (Unreadable, b"")
+
+
 def test_one_part_decodes_to_no_more_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.values.content_coding.MAX_DECODED", 1_000)
     body = gunzip()

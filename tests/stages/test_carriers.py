@@ -52,6 +52,20 @@ def test_what_carries_a_secret_is_removed_and_nothing_else():
     assert exchange.query == "a=1"
 
 
+@pytest.mark.parametrize("carrier", [BEARER, BASIC, HEADER, QUERY, COOKIE, SUBPROTOCOL])
+def test_a_carrier_alone_leaves_no_secret(carrier):
+    environ = {
+        "HTTP_AUTHORIZATION": "secret",
+        "HTTP_X_API_KEY": "secret",
+        "HTTP_COOKIE": "t=secret",
+        "HTTP_SEC_WEBSOCKET_PROTOCOL": "realtime, openai-insecure-api-key.secret",
+    }
+    exchange = new_exchange("GET", "/", "key=secret", environ)
+    secrets_remover([carrier])(exchange)
+    values = [*(exchange.environ.get(key, "") for key in environ), exchange.query]
+    assert sum("secret" in value for value in values) == len(values) - 1
+
+
 @pytest.mark.parametrize(
     ("carriers", "schemes"),
     [([HEADER], ["Bearer"]), ([BASIC], ["Basic"]), ([BASIC, BEARER], ["Bearer", "Basic"])],

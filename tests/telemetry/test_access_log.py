@@ -153,6 +153,22 @@ def test_a_message_of_mcp_has_its_tool_revision_and_client():
     assert "via" not in row(finished_exchange())
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("queue_time", 0.25, {"queue": 0.25}),
+        ("is_mirror", True, {"via": "mirror"}),
+        ("is_copy", True, {"via": "copy"}),
+        ("verdicts", ("request:redact",), {"guard": ["request:redact"]}),
+    ],
+)
+def test_what_few_requests_have_is_written_where_it_stands_alone(name, value, expected):
+    exchange = finished_exchange()
+    usual = row(exchange)
+    setattr(exchange.record, name, value)
+    assert {key: item for key, item in row(exchange).items() if key not in usual} == expected
+
+
 def test_configured_fields_are_written_in_their_order():
     values = row(finished_exchange(query="a=b&key=x"), fields=["status", "query", "time"])
     assert list(values.items()) == [
