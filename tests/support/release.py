@@ -114,12 +114,21 @@ def at_revision(database: Database, revision: str) -> None:
     """Bring tables to an older version, as the program of that time did."""
     if database.file is not None:
         database.file.touch()
-    config = Config()
-    config.set_main_option("script_location", str(migrate.FOLDER))
 
     def step(connection: Any) -> None:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
+        command.upgrade(_config(connection), revision)
         connection.exec_driver_sql("ALTER TABLE schema_version RENAME TO alembic_version")
 
     database.write(step)
+
+
+def downgrade(database: Database, revision: str) -> None:
+    """Take the newest steps back, as an operator does before an older program is started."""
+    database.write(lambda connection: command.downgrade(_config(connection), revision))
+
+
+def _config(connection: Any) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(migrate.FOLDER))
+    config.attributes["connection"] = connection
+    return config

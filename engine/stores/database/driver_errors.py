@@ -8,7 +8,13 @@ import sqlite3
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from engine.stores.database.failures import Clash, DatabaseAway, DatabaseError, DatabaseRefuses
+from engine.stores.database.failures import (
+    Clash,
+    DatabaseAway,
+    DatabaseError,
+    DatabaseRefuses,
+    Deadlock,
+)
 
 REMOVED_FILE = "the file was removed"
 """The message of an error about a file of SQLite that was open."""
@@ -34,6 +40,8 @@ _POSTGRES = {
 }
 _TABLES_IN_THE_WAY = ("42P07", "42P17")
 """PostgreSQL's SQLSTATEs of a table that exists, and of a partition that overlaps another."""
+_DEADLOCK = "40P01"
+"""PostgreSQL's SQLSTATE of a transaction that it ended so that another could go on."""
 READ_ONLY = "25006"
 """PostgreSQL's SQLSTATE of a write to a standby."""
 READ_ONLY_SESSION = "session is read-only"
@@ -70,6 +78,8 @@ def failure(error: DBAPIError | PoolTimeout, display_url: str) -> DatabaseError:
         reason = "it can only be read: it is a standby, and no primary was found"
         return DatabaseAway(f"{display_url}: {reason}", stale=error.connection_invalidated)
     reason = _one_line(original) or type(original).__name__
+    if state == _DEADLOCK:
+        return Deadlock(f"{display_url}: {reason}")
     return DatabaseAway(
         f"{display_url} does not answer: {reason}", stale=error.connection_invalidated
     )

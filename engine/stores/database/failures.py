@@ -30,5 +30,10 @@ class DatabaseAway(DatabaseError):
         self.stale = stale
 
 
+class Deadlock(DatabaseAway):
+    """Another transaction had the locks in another order, and went on; the same is likely to
+    succeed now."""
+
+
 class DatabaseRefuses(DatabaseError):
     """The database answers with an error that an operator must fix."""

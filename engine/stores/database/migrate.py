@@ -28,7 +28,7 @@ from sqlalchemy import table as table_clause
 
 from engine.source.files import is_file
 from engine.stores.database.database import Database
-from engine.stores.database.failures import DatabaseAway, DatabaseRefuses, WrongVersion
+from engine.stores.database.failures import DatabaseAway, DatabaseRefuses, Deadlock, WrongVersion
 from engine.stores.database.migrations import HEAD, OLDEST_PROGRAM, STEPS, VERSION_TABLE
 
 FOLDER = Path(__file__).parent / "migrations"
@@ -91,7 +91,9 @@ def _upgrade_sqlite(database: Database, connection: Connection) -> None:
 
 def _upgrade_postgresql(database: Database, lock: Connection) -> None:
     """Run the migrations on another connection, while the transaction of this one holds the lock.
-    The lock is polled: a statement that waits for it would block `CREATE INDEX CONCURRENTLY`.
+    The lock is polled: a statement that waits for it would block `CREATE INDEX CONCURRENTLY`. Older
+    programs lock partitions before the table, newer ones the table before: neither order of ours
+    excludes a deadlock, after which the steps that are left are taken again.
     """
     lock.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
     deadline = time.monotonic() + _TIMEOUT
@@ -99,8 +101,12 @@ def _upgrade_postgresql(database: Database, lock: Connection) -> None:
         if time.monotonic() > deadline:
             raise DatabaseAway(f"{database.display_url}: another process is migrating its tables")
         time.sleep(0.1)
-    if not check_version(database):
-        database.maintain(_take_steps)
+    while not check_version(database):
+        try:
+            database.maintain(_take_steps)
+        except Deadlock:
+            if time.monotonic() > deadline:
+                raise
 
 
 def _take_steps(connection: Connection) -> None:
@@ -116,7 +122,7 @@ def _take_steps(connection: Connection) -> None:
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
-    steps = ScriptDirectory(str(FOLDER)).iterate_revisions("head", revision or "base")
+    steps = ScriptDirectory(str(FOLDER)).iterate_revisions("head", "base")
     contractions = [getattr(step.module, "oldest_program", "") for step in steps]
     _note_version(connection, _OLDEST_TABLE, max(oldest or OLDEST_PROGRAM, *contractions))
 

@@ -1,9 +1,13 @@
 """What an error of the database says to do."""
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+
 import pytest
 
 from engine.stores.database.database import open_database
-from engine.stores.database.failures import Clash, DatabaseRefuses
+from engine.stores.database.failures import Clash, DatabaseRefuses, Deadlock
 from engine.stores.database.migrate import upgrade
 from tests.support.records import select_one
 
@@ -23,6 +27,31 @@ def test_a_database_without_tables_says_what_makes_them(records_url):
     database = open_database(records_url)
     with pytest.raises(DatabaseRefuses, match="no tables yet"):
         database.read(lambda c: c.exec_driver_sql("SELECT * FROM tokens"))
+    database.close()
+
+
+def test_the_transaction_that_is_ended_by_a_deadlock_may_be_repeated(postgres):
+    """Two advisory locks that two transactions take in different orders."""
+    database = open_database(postgres.url)
+
+    def take(second, connection):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({3 - second})")
+        barrier.wait()
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({second})")
+
+    def outcome(second):
+        try:
+            database.write(partial(take, second))
+        except Deadlock as error:
+            return str(error)
+        return "taken"
+
+    barrier = Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        taken, deadlock = sorted(pool.map(outcome, (1, 2)), reverse=True)
+    assert taken == "taken"
+    assert "deadlock detected" in deadlock
+    assert "does not answer" not in deadlock
     database.close()
 
 

@@ -1,6 +1,7 @@
 """The tables: made from nothing, from the first version, by many at once, and never from newer."""
 
 import multiprocessing
+import threading
 
 import pytest
 from alembic.script import ScriptDirectory
@@ -17,7 +18,7 @@ from engine.stores.database.migrate import check_version, upgrade
 from engine.stores.database.migrations import HEAD
 from engine.stores.ledger_entry import Entry
 from tests.support.records import TABLES, differences, table_names
-from tests.support.release import Release, at_revision
+from tests.support.release import Release, at_revision, downgrade
 
 
 def test_a_database_of_the_first_version_is_brought_up_to_date(records_url):
@@ -126,6 +127,30 @@ def test_a_migration_that_was_interrupted_is_taken_up_again(postgres):
     upgrade(database)
     assert differences(database) == []
     assert release.insert([Entry("same", 1.0), Entry("third", 1.0)]) == 1
+    database.close()
+
+
+def test_a_migration_goes_on_after_a_deadlock(postgres):
+    """An older program holds a partition and asks for the table, which waits for the partition."""
+    database, second_database = open_database(postgres.emptied()), open_database(postgres.url)
+    upgrade(database)
+    downgrade(database, "r0011")
+    thread = threading.Thread(target=upgrade, args=(second_database,))
+
+    def insert(connection):
+        connection.exec_driver_sql("SET LOCAL deadlock_timeout = '1min'")  # the other one is ended
+        connection.exec_driver_sql("LOCK TABLE usage IN ROW EXCLUSIVE MODE")
+        thread.start()
+        connection.exec_driver_sql(
+            "DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks WHERE NOT granted) LOOP "
+            "PERFORM pg_sleep(0.002); END LOOP; PERFORM count(*) FROM ledger; END $$"
+        )
+
+    database.write(insert)
+    thread.join()
+    assert check_version(database)
+    assert differences(database) == []
+    second_database.close()
     database.close()
 
 
