@@ -39,6 +39,19 @@ class FileView(mmap):
             at = window + _WINDOW
         return -1
 
+    def rfind(self, sub: bytes, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+        """As `bytes.rfind`, for a `start` and an `end` that are not negative."""
+        end = at = len(self) if end is None else min(end, len(self))
+        while at > start:
+            window = at - 1 - (at - 1) % _WINDOW
+            last = min(window + _WINDOW + len(sub) - 1, end)
+            position = super().rfind(sub, max(window, start), last)
+            self.madvise(MADV_DONTNEED, window, min(_WINDOW, len(self) - window))
+            if position >= 0:
+                return position
+            at = window
+        return -1
+
     def forget(self, start: int, end: int) -> None:
         """Let go of the pages between two positions, which were read and are not needed again."""
         first = start - start % _WINDOW
@@ -46,9 +59,13 @@ class FileView(mmap):
 
 
 class Body:
-    """The bytes of a body: pieces of memory and of a file, in order, readable more than once."""
+    """The bytes of a body: pieces of memory and of a file, in order, readable more than once.
 
-    __slots__ = ("_file", "_map", "_pieces", "in_memory", "size")
+    `only_name` is the name of a member, in quotes, that a search has found once in `buffer`, at the
+    top, and that no escape spells there; b"" if none is known.
+    """
+
+    __slots__ = ("_file", "_map", "_pieces", "in_memory", "only_name", "size")
 
     is_replayable = True
     """Whether its bytes can be read more than once."""
@@ -59,6 +76,7 @@ class Body:
         """`in_memory` is the whole body; None if it is on disk."""
         self._file = file
         self._map: mmap | None = None
+        self.only_name = b""
         self._pieces: list[bytes | tuple[int, int]]
         self.in_memory: bytes | None
         if file is None:

@@ -36,6 +36,7 @@ class StreamedBody(Body):
     def __init__(self, head: bytes, end: bytes, rest: Rest) -> None:
         self._head, self._end, self._rest = head, end, rest
         self._map = self._file = self.in_memory = None
+        self.only_name = b""
         self.size = len(head) + rest.size
 
     @property

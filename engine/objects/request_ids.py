@@ -21,13 +21,12 @@ from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query, decode
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
-    ESCAPE,
-    ESCAPED_ASCII,
     Ambiguous,
     Edit,
     JsonPath,
     apply_edits,
     edits,
+    has_escaped_ascii,
     refuse_repeated_names,
 )
 from engine.values.media_types import body_kind, essence
@@ -183,16 +182,14 @@ class RequestIds:
         """Whether a JSON text may have an id at a place."""
         if not self._body:
             return False
-        if self._names is None or (text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text)):
+        if self._names is None or has_escaped_ascii(text):
             return True
         return any(text.find(name) >= 0 for name in self._names)
 
     def _refuse_repeats(self, text: bytes, found: int) -> None:
         """Refuse JSON in which a member with an id, or one above it, may be given twice: the vendor
         might read the other one. Raises GatewayError 400."""
-        is_plain = self._names is not None and not (
-            text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text)
-        )
+        is_plain = self._names is not None and not has_escaped_ascii(text)
         if is_plain and sum(text.count(name) for name in self._names or ()) <= found:
             return
         try:

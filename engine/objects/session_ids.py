@@ -12,12 +12,11 @@ from engine.objects.places import JsonName, find, names_in
 from engine.objects.response_ids import ResponseSealer
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
-    ESCAPE,
-    ESCAPED_ASCII,
     Ambiguous,
     JsonPath,
     apply_edits,
     edits,
+    has_escaped_ascii,
     refuse_repeated_names,
 )
 from engine.values.trees import value_at
@@ -78,7 +77,7 @@ class SessionIds:
             return False
         if self._names is None or any(message.find(name) >= 0 for name in self._names):
             return True
-        return message.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(message) is not None
+        return has_escaped_ascii(message)
 
 
 def has_messages(facts: ObjectFacts | None) -> bool:

@@ -24,7 +24,7 @@ from engine.spec.multipart import boundary_of
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
 from engine.values.http_names import HEADER_NAME
-from engine.values.json_edit import Ambiguous, Edit, span, spans
+from engine.values.json_edit import Ambiguous, Edit, only_mention, quoted_name, spans
 from engine.values.json_pointer import path_of, pointer
 
 _FORMS = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
@@ -46,6 +46,7 @@ class Expression:
     _readings: tuple[tuple[str, Callable[[str], str]], ...] = field(
         init=False, repr=False, compare=False
     )
+    _quoted: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # A name of one word has no separator that a server might not regard.
@@ -54,6 +55,8 @@ class Expression:
             for step in self.steps
         ]
         object.__setattr__(self, "_readings", tuple(readings))
+        quoted = b"" if self.member is None else quoted_name(self.member)
+        object.__setattr__(self, "_quoted", quoted)
 
     @property
     def param(self) -> str:
@@ -128,10 +131,16 @@ class Expression:
 
     def _span(self, exchange: Exchange) -> tuple[int, int] | None:
         """The span of the value in a JSON body."""
+        body = exchange.body
+        text = body.buffer
+        if (at := only_mention(text, self._quoted)) is not None:
+            body.only_name = self._quoted
+            return at
         try:
-            return span(exchange.body.buffer, self.steps)
+            matches = spans(text, self.steps)
         except Ambiguous as error:
             raise self._repeated_value() from error
+        return matches[0] if matches else None
 
     def _refuse_look_alikes_of_members(self, node: object) -> None:
         """Refuse other spellings of a step, in each object along the pointer."""

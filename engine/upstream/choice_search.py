@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.config.providers import CallerChoice
 from engine.exchange.exchange import Exchange
-from engine.values.json_edit import ESCAPE, ESCAPED_ASCII
+from engine.values.json_edit import has_escaped_ascii
 
 
 class MemberSearch:
@@ -35,14 +35,13 @@ class MemberSearch:
             return False
         if not (quoted := self.quoted):
             return True
+        if quoted == exchange.body.only_name:
+            return False
         text = exchange.body.buffer
-        at = text.find(quoted)
-        if at >= 0:
-            is_at_the_top = self.last in body
-            is_alone = is_at_the_top and at == text.rfind(quoted)
-            if not is_alone and len(self._members(text)) > is_at_the_top:  # not only values
-                return True
-        return text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text) is not None
+        is_at_the_top = self.last in body
+        if text.rfind(quoted) >= 0 and len(self._members(text)) > is_at_the_top:  # not only values
+            return True
+        return has_escaped_ascii(text)
 
 
 @cache

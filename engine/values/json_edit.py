@@ -26,10 +26,8 @@ _OBJECT = re.compile(rb"\s*\{")
 _COLON = re.compile(rb"\s*:\s*")
 _SPACES = (b" ", b"\t", b"\r", b"\n")
 _UNCHANGED = object()
-ESCAPE = b"\\u00"
-ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
-"""An escaped ASCII character, as no encoder writes for the letters of a name. Python's escapes the
-letters of Latin-1 by default, `\\u00e9`, so that ESCAPE, which is found faster, does not tell."""
+_ESCAPE = b"\\u00"
+_ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
 _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + STRING + rb")", re.DOTALL)
 
 
@@ -43,12 +41,18 @@ def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
     `pointer` holds the unescaped steps of a JSON Pointer (RFC 6901). Raises Ambiguous when a key
     on the path is repeated in one object.
     """
-    if len(pointer) == 1 and (quoted := _quoted(pointer[0])) and _OBJECT.match(text):
-        match = _only_mention(text, quoted)
-        if match is not None:
-            return match
+    if len(pointer) == 1 and (match := only_mention(text, quoted_name(pointer[0]))) is not None:
+        return match
     matches = spans(text, pointer)
     return matches[0] if matches else None
+
+
+def has_escaped_ascii(text: Buffer) -> bool:
+    """Whether an ASCII character is escaped, as no encoder does with the letters of a name.
+
+    Python's escapes those of Latin-1, `\\u00e9`. `rfind` takes a quarter of the time of `find`.
+    """
+    return text.rfind(_ESCAPE) >= 0 and _ESCAPED_ASCII.search(text) is not None
 
 
 def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -139,8 +143,8 @@ def only_member(text: Buffer, name: str) -> tuple[int, int, int] | None:
     if _PLAIN.fullmatch(name) is None:
         return None
     quoted = b'"' + name.encode() + b'"'
-    begin = text.find(quoted)
-    if text.find(quoted, begin + 1) >= 0 or (text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text)):
+    begin = text.rfind(quoted)
+    if text.rfind(quoted, 0, begin) >= 0 or has_escaped_ascii(text):
         return None
     match = _COLON.match(text, begin + len(quoted))
     assert match is not None
@@ -229,22 +233,22 @@ def _entries(text: Buffer, start: int) -> Iterator[tuple[str | int, int, int, in
 
 
 @lru_cache(maxsize=256)
-def _quoted(key: str) -> bytes:
+def quoted_name(key: str) -> bytes:
     """A key in quotes; b"" if JSON has several spellings of it."""
     return f'"{key}"'.encode() if _PLAIN.fullmatch(key) else b""
 
 
-def _only_mention(text: Buffer, quoted: bytes) -> tuple[int, int] | None:
-    """The span of the string value after the only occurrence of a quoted key; None if only a full
-    walk can decide.
+def only_mention(text: Buffer, quoted: bytes) -> tuple[int, int] | None:
+    """The span of the string value after the only occurrence of a quoted key in an object; None if
+    only a full walk can decide.
 
     If the key exists at the top level, occurs once, and no ASCII character is escaped, then this
     occurrence is the key.
     """
-    at = text.find(quoted)
-    if at < 0 or text.find(quoted, at + 1) >= 0:
+    if not quoted or _OBJECT.match(text) is None:
         return None
-    if text.find(ESCAPE) >= 0 and ESCAPED_ASCII.search(text):
+    at = text.rfind(quoted)
+    if at < 0 or text.rfind(quoted, 0, at) >= 0 or has_escaped_ascii(text):
         return None
     match = _VALUE_AFTER_KEY.match(text, at + len(quoted))
     return match.span(1) if match else None

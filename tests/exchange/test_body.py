@@ -173,5 +173,9 @@ def test_a_search_of_a_large_body_leaves_nothing_of_it_in_memory(tmp_path):
         assert body.buffer.find(b"needle") == 8 * 262_144 - 3
         assert body.buffer.find(b"needle", 8 * 262_144) == -1
         assert body.buffer.find(b"needle", 0, 8 * 262_144) == -1
+        assert body.buffer.rfind(b"needle") == 8 * 262_144 - 3
+        assert body.buffer.rfind(b"needle", 0, 8 * 262_144 + 3) == 8 * 262_144 - 3
+        assert body.buffer.rfind(b"needle", 0, 8 * 262_144 + 2) == -1
+        assert body.buffer.rfind(b"needle", 8 * 262_144 - 2) == -1
         assert _mapped() - before < 4_000_000
         body.close()
