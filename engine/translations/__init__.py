@@ -22,6 +22,7 @@ from engine.translations.embeddings.translation import (
     NoStream,
 )
 from engine.translations.neutral.language import BaseLanguage, Language, TargetLanguage
+from engine.translations.neutral.request_json import make_decoders
 from engine.translations.translation import StreamTranslator, TranslatedExchange, Translation
 from engine.translations.vendors.model_parameters import facts
 from engine.values.discovery import Plugins
@@ -80,6 +81,7 @@ def target_language(name: str) -> TargetLanguage:
 
 def preload(dialects: Collection[str]) -> None:
     """Read what models accept: else the first request that is translated would wait for it."""
+    make_decoders()
     for each in target_languages():
         for provider in each.providers if each.dialect in dialects else ():
             facts(provider)

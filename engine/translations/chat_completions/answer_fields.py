@@ -14,7 +14,7 @@ from msgspec import Raw, Struct, field
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.answer_json import Shape
+from engine.translations.neutral.answer_json import Shape, TextPiece, texts_of
 from engine.translations.neutral.json_members import WrongType, value_of
 from engine.translations.vendors.openai_content import Token, UrlCitation, read_citation, read_url
 from engine.values.trees import Json
@@ -52,10 +52,6 @@ class Annotation(Struct):
     url_citation: UrlCitation | None = None
 
 
-class TextPart(Struct):
-    text: str | None = None
-
-
 class TextValue(Struct):
     """A text as OpenAI's Assistants have it."""
 
@@ -68,8 +64,8 @@ class ContentPart(Image):
     type: str | None = None
     text: str | TextValue | None = None
     refusal: str | None = None
-    thinking: list[TextPart] | str | None = None
-    summary: list[TextPart] | None = None
+    thinking: list[TextPiece] | str | None = None
+    summary: list[TextPiece] | None = None
 
 
 class Message(Struct):
@@ -224,9 +220,7 @@ def text_of(part: ContentPart) -> str:
 
 def read_thinking(part: ContentPart) -> str:
     thinking = part.thinking or part.summary or text_of(part)
-    if isinstance(thinking, str):
-        return thinking
-    return "".join(each.text or "" for each in thinking)
+    return thinking if isinstance(thinking, str) else "".join(texts_of(thinking))
 
 
 def read_annotations(annotations: Raw) -> list[neutral.Citation]:

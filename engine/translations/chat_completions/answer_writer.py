@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
 from engine.translations.chat_completions.answer_fields import PREFIX, write_counts, write_finish
 from engine.translations.chat_completions.thoughts import write_detail
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import answer_id, arguments_text, check_buffer
+from engine.translations.neutral.json_members import encode
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.vendors.openai_content import write_citation, write_logprobs, write_url
 from engine.values.trees import Json
@@ -35,7 +34,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     }
     if answer.usage is not None:
         document["usage"] = write_counts(answer.usage)
-    return msgspec.json.encode(document)
+    return encode(document)
 
 
 def _choice(index: int, candidate: Candidate, request: ChatRequest) -> Json:
@@ -112,9 +111,6 @@ def annotation(citation: neutral.Citation, offset: int, length: int) -> Json:
     """A citation of a text that begins at `offset` of the content and has `length` characters."""
     cited = write_citation(citation, offset, length)
     return {"type": "url_citation", "url_citation": cited}
-
-
-_encode = msgspec.json.Encoder().encode
 
 
 class _Choice(events.BlockWriter[Json | None]):
@@ -230,12 +226,12 @@ class Writer:
 
     def _begin(self, candidate: int) -> bytes:
         members = b'{"index":%d,"logprobs":null,"finish_reason":null,"delta":' % candidate
-        start = b'data: %b,"choices":[%b' % (_encode(self._head)[:-1], members)
+        start = b'data: %b,"choices":[%b' % (encode(self._head)[:-1], members)
         choice = self._choices[candidate] = _Choice(start, self._request)
         return self._chunk(choice, {"role": "assistant", "content": ""})
 
     def _chunk(self, choice: _Choice, delta: Json) -> bytes:
-        return choice.chunk_start + _encode(delta) + self._chunk_end
+        return choice.chunk_start + encode(delta) + self._chunk_end
 
     def _end(self, event: events.End) -> bytes:
         output = b""
@@ -259,4 +255,4 @@ class Writer:
 
 
 def _event(document: Json) -> bytes:
-    return b"data: " + _encode(document) + b"\n\n"
+    return b"data: " + encode(document) + b"\n\n"

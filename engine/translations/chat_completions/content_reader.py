@@ -12,10 +12,10 @@ from engine.translations.chat_completions import request_shapes as shapes
 from engine.translations.chat_completions.answer_fields import NAME, REASONING_MEMBERS
 from engine.translations.chat_completions.thoughts import read_detail, read_request_extra
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral.answer_json import texts_of
 from engine.translations.neutral.calls import call_id
 from engine.translations.neutral.json_members import Members, value_of
 from engine.translations.neutral.request_json import (
-    ObjectReader,
     UnknownObject,
     content_reader,
     present,
@@ -24,7 +24,6 @@ from engine.translations.vendors import openai_content
 
 _THINKING = "thinking"
 
-_CALL = ObjectReader(shapes.CallObject)
 _THOUGHTS = msgspec.json.Decoder(shapes.ThinkingPart)
 
 
@@ -133,7 +132,7 @@ def _read_thoughts(part: Raw, place: str) -> neutral.Reasoning | None:
         return None
     if isinstance(thoughts.thinking, str):
         return neutral.Reasoning(text=thoughts.thinking, place=place)
-    text = "".join(piece.text for piece in thoughts.thinking)
+    text = "".join(texts_of(thoughts.thinking))
     return neutral.Reasoning(text=text, signature=neutral.Signature(NAME, _THINKING), place=place)
 
 
@@ -146,7 +145,7 @@ def _read_calls(
             if call.kind:
                 yield neutral.Foreign(kind=f"tool_calls.{call.kind}", place=where)
                 continue
-            call = _CALL.read(call.raw, where, unread)
+            call = shapes.CallObject.read(call.raw, where, unread)
         if call.extra_content:
             yield from _read_extra(call, where, unread)
         yield _read_call(call, where)

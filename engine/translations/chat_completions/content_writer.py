@@ -12,7 +12,7 @@ from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.turns import results_first
-from engine.translations.vendors.openai_content import is_sendable, why_not, write_url
+from engine.translations.vendors.openai_content import is_sendable, write_url
 from engine.values.trees import Json
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
@@ -101,7 +101,7 @@ class MessageWriter:
             if isinstance(each, neutral.Text):
                 texts.append(each)
             elif not isinstance(each, neutral.Media):
-                self._lose(each)
+                self._losses.add_block(each)
         content = self._content(texts, "tool")
         if block.is_error:
             prefix = {"type": "text", "text": "Error: "}
@@ -134,7 +134,7 @@ class MessageWriter:
         elif isinstance(block, neutral.Media) and role == "user":
             part = self._media(block)
         else:
-            self._lose(block)
+            self._losses.add_block(block)
         if self._marks:
             neutral.mark(part, block.cache)
         return part
@@ -156,11 +156,8 @@ class MessageWriter:
         if block.kind == "document" and isinstance(source, neutral.Inline):
             file = {"filename": block.name or "document", "file_data": write_url(source)}
             return {"type": "file", "file": file}
-        self._lose(block)
+        self._losses.add_block(block)
         return None
-
-    def _lose(self, block: neutral.Block) -> None:
-        self._losses.add_block(block, why_not(block))
 
 
 def _simple(parts: list[Json]) -> object:

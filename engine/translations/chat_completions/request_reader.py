@@ -27,7 +27,7 @@ from engine.translations.neutral.request import (
     Tool,
     read_numbers,
 )
-from engine.translations.neutral.request_json import ObjectReader, UnknownObject, present
+from engine.translations.neutral.request_json import UnknownObject, present
 from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.translations.vendors import openai_schemas
 from engine.values.json_edit import JsonPath
@@ -56,13 +56,10 @@ _rare_members = attrgetter(
 )
 """The members that few requests have: false where none is there, or if `enable_thinking` is."""
 
-_REQUEST = ObjectReader(shapes.RequestObject)
-_TOOL = ObjectReader(shapes.ToolObject)
-
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     unread: list[str] = []
-    members = _REQUEST.read(body, "", unread)
+    members = shapes.RequestObject.read(body, "", unread)
     messages = [
         _read_message(each, f"messages[{index}]", unread)
         for index, each in enumerate(members.messages or ())
@@ -181,7 +178,7 @@ def _read_tool(
     if isinstance(tool, UnknownObject):
         if tool.kind:
             return BuiltInTool(name=tool.kind, raw=tool.raw, place=place)
-        tool = _TOOL.read(tool.raw, place, unread)
+        tool = shapes.ToolObject.read(tool.raw, place, unread)
     declaration = openai_fields.read_function(tool.function, place, "function.parameters")
     declaration.cache = neutral.read_cache_mark(tool.extra) or declaration.cache
     return declaration

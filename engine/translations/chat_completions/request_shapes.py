@@ -6,6 +6,7 @@ from __future__ import annotations
 from msgspec import Raw, Struct
 from msgspec.json import encode
 
+from engine.translations.neutral.answer_json import TextPiece
 from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject, UnknownObject
 from engine.translations.vendors.openai_content import AudioPart, RefusalPart
@@ -16,16 +17,11 @@ class TextPart(JsonObject, tag="text"):
     text: str | None = None
 
 
-class Thought(Struct):
-    """A piece of thoughts; a reference to a source has no text."""
-
-    text: str = ""
-
-
 class ThinkingPart(Struct):
-    """Thoughts that the caller sends back: a list as Mistral writes them, a text from others."""
+    """Thoughts that the caller sends back: a list as Mistral writes them, in which references to
+    sources have no text, a text from others."""
 
-    thinking: list[Thought] | str
+    thinking: list[TextPiece] | str
 
 
 class ImageUrl(JsonObject):
@@ -227,16 +223,14 @@ FEATURES = Features(
         Feature("answer", "audio", _SPEECH),
         Feature("answer", "prediction", {"prediction": {"type": "content", "content": "Hi"}}),
         Feature("answer", "moderation", {"moderation": {"model": "omni-moderation-latest"}}),
-        Feature("reasoning", "reasoning_effort", {"reasoning_effort": "low"}),
-        Feature("reasoning", "reasoning", {"reasoning": {"effort": "low"}}),
+        *each_alone("reasoning", reasoning_effort="low", reasoning={"effort": "low"}),
         Feature("reasoning", "thinking", {"thinking": {"type": "enabled", "budget_tokens": 1024}}),
         Feature("reasoning", "enable_thinking", {"enable_thinking": True}),
         Feature("tools", "tools", {"tools": _TOOLS}),
         Feature("tools", "tool_choice", {"tools": _TOOLS, "tool_choice": "required"}),
         Feature("tools", "parallel_tool_calls", {"tools": _TOOLS, "parallel_tool_calls": False}),
         Feature("tools", "custom tools", {"tools": [{"type": "custom", "custom": {"name": "x"}}]}),
-        Feature("tools", "web_search_options", {"web_search_options": {}}),
-        Feature("tools", "functions", {"functions": [{"name": "look"}]}),
+        *each_alone("tools", web_search_options={}, functions=[{"name": "look"}]),
         _content("images", "image_url", {"url": _PIXEL}),
         _content("image links", "image_url", {"url": _LINK}),
         _content("input_audio", "input_audio", _AUDIO),

@@ -12,6 +12,7 @@ from engine.translations.neutral.content import CACHE_MARK_FIELDS, mark
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
+from engine.translations.neutral.parameters import lose_penalties
 from engine.translations.neutral.request import ChatRequest, Tool
 from engine.translations.vendors import openai_models, openai_schemas
 from engine.translations.vendors import openai_request_fields as openai_fields
@@ -110,7 +111,7 @@ def _taken(request: ChatRequest, model: str, effort: str | None, losses: Losses)
     """The request without the parameters that the model does not take."""
     penalty = request.presence_penalty or request.frequency_penalty
     if penalty and not openai_models.takes_penalties(model):
-        openai_fields.lose_penalties(request, losses)
+        lose_penalties(request, losses)
         request = replace(request, presence_penalty=None, frequency_penalty=None)
     if (request.logprobs or request.top_logprobs) and not openai_models.samples(model, effort):
         openai_fields.lose_logprobs(request, losses)

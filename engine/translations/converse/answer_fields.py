@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.answer_json import Shape
+from engine.translations.neutral.answer_json import Shape, TextPiece
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import AnswerErrors, error_of
 from engine.values.trees import Json
@@ -47,10 +47,6 @@ class Reasoning(Struct, rename="camel"):
     signature: str | None = None
 
 
-class Words(Struct):
-    text: str | None = None
-
-
 class Web(Struct):
     url: str | None = None
 
@@ -61,12 +57,12 @@ class Location(Struct):
 
 class CitationShape(Struct, rename="camel"):
     title: str | None = None
-    source_content: list[Words] | None = None
+    source_content: list[TextPiece] | None = None
     location: Location | None = None
 
 
 class CitationsContent(Struct):
-    content: list[Words] | None = None
+    content: list[TextPiece] | None = None
     citations: list[CitationShape] | None = None
 
 

@@ -19,7 +19,7 @@ from msgspec import Raw
 from engine.translations.converse import answer_fields as fields
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.answer_json import is_blank, raw_at
+from engine.translations.neutral.answer_json import is_blank, raw_at, texts_of
 from engine.translations.neutral.calls import arguments_of, call_id
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader, Part
@@ -77,7 +77,7 @@ class BlockReader(Part):
                 thoughts = fields.Reasoning(text=text.text, signature=text.signature)
             yield from self.delta(fields.BlockShape(reasoning_content=thoughts))
         if (cited := block.citations_content) is not None:
-            yield from self.delta(fields.BlockShape(text=_joined(cited.content)))
+            yield from self.delta(fields.BlockShape(text="".join(texts_of(cited.content))))
             for citation in cited.citations or ():
                 yield from self.delta(fields.BlockShape(citation=citation))
 
@@ -135,12 +135,8 @@ class BlockReader(Part):
         web = None if shape.location is None else shape.location.web
         if web is not None and web.url:
             yield from self._open_as(neutral.Text())
-            cited = _joined(shape.source_content)
+            cited = "".join(texts_of(shape.source_content))
             yield events.Cite(neutral.Citation(url=web.url, title=shape.title or "", cited=cited))
-
-
-def _joined(words: list[fields.Words] | None) -> str:
-    return "".join(each.text or "" for each in words or ())
 
 
 _NO_BLOCK = fields.BlockShape()

@@ -20,14 +20,8 @@ from typing import Literal
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from engine.translations.neutral import parameters
 from engine.translations.neutral.calls import lose_one_call
-from engine.translations.neutral.parameters import (
-    LimitedWriter,
-    effort_of,
-    is_wide,
-    known_thinking,
-    nearest_effort,
-)
 from engine.translations.neutral.request import Thinking
 from engine.translations.vendors import anthropic_models
 from engine.translations.vendors.anthropic_models import ParameterWriter as AnthropicWriter
@@ -76,7 +70,7 @@ def most_tokens(name: str) -> int | None:
     return anthropic_models.most_tokens(name) if "claude" in name.lower() else None
 
 
-class ParameterWriter(LimitedWriter[Model]):
+class ParameterWriter(parameters.LimitedWriter[Model]):
     """Writes the parameters of one request, as this model accepts them."""
 
     def write_thinking(self, body: Json, anthropic: AnthropicWriter) -> bool:
@@ -86,7 +80,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if thinking is None:
             return False
         if not self._model.claude:
-            if (known := known_thinking(self._request, self._losses)) is not None:
+            if (known := parameters.known_thinking(self._request, self._losses)) is not None:
                 self._write_effort(body, known)
             return False
         most = self._request.max_tokens or self._model.parameters.max_tokens
@@ -117,10 +111,10 @@ class ParameterWriter(LimitedWriter[Model]):
             return  # as it does by itself
         effort = thinking.effort
         if thinking.budget is not None:
-            effort = effort_of(thinking.budget)
+            effort = parameters.effort_of(thinking.budget)
         if not effort and not off:
             return  # as it likes
-        word = model.efforts[0] if off else nearest_effort(effort, model.efforts)
+        word = model.efforts[0] if off else parameters.nearest_effort(effort, model.efforts)
         value: object = word
         if model.thinking == "reasoningConfig":
             value = {"type": "enabled", "maxReasoningEffort": word}
@@ -161,7 +155,9 @@ class ParameterWriter(LimitedWriter[Model]):
             if self._model.top_k:
                 members["top_k"] = int(top_k)
             else:
-                self._lose("top_k", "the model takes none", hint=is_wide("top_k", request.top_k))
+                self._lose(
+                    "top_k", "the model takes none", hint=parameters.is_wide("top_k", request.top_k)
+                )
         return members
 
     def write_stop(self, body: Json, stop: list[str]) -> None:

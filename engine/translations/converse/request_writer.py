@@ -16,11 +16,10 @@ from engine.translations.neutral.calls import LimitedToolWriter, ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
-from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools, merged
+from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools
 from engine.translations.neutral.turns import (
     from_user_to_user,
     hoisted,
-    lose_last_instructions,
     results_before_others,
     texts_only,
 )
@@ -150,14 +149,12 @@ def _write_parameters(
 
 def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses) -> Json:
     system, turns = hoisted(request)
-    turns = merged(turns)
-    lose_last_instructions(request.messages, turns, losses)
     messages = from_user_to_user(
+        request,
         turns,
         lambda turn, is_continued: _content(turn, writer, is_continued=is_continued),
         losses,
         prefill=model.parameters.prefill,
-        place=request.place_of("messages"),
     )
     instructions = writer.system(texts_only(system, losses))
     return (

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 
-import msgspec
 from msgspec import Raw, Struct
 
 from engine.translations.generate_content.part_fields import Fields
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import Shape
-from engine.translations.neutral.json_members import ITEMS, NULL, Members
+from engine.translations.neutral.json_members import ITEMS, NULL, Members, encode
 from engine.translations.neutral.refusals import AnswerErrors, error_members, error_of
 from engine.values.trees import Json
 from engine.values.usage import Usage
@@ -90,7 +89,7 @@ def documented(text: bytes) -> bytes:
     case too (`finish_reason`). Raises WrongType."""
     if _SNAKE_NAME.search(text) is None:
         return text
-    return msgspec.json.encode(_documented(Raw(text.strip())))
+    return encode(_documented(Raw(text.strip())))
 
 
 def _documented(raw: Raw) -> object:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from engine.translations.generate_content import answer_fields as fields
 from engine.translations.generate_content.citations import GroundingWriter
 from engine.translations.generate_content.part_fields import write_signature
@@ -14,7 +12,7 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import are_object, arguments_object
-from engine.translations.neutral.json_members import on_one_line
+from engine.translations.neutral.json_members import encode, on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
 
@@ -24,9 +22,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
         _candidate(index, candidate, request) for index, candidate in enumerate(answer.candidates)
     ]
     head = {"modelVersion": answer.model or request.model, "responseId": answer.id or request.id}
-    return msgspec.json.encode(
-        {"candidates": candidates, **fields.write_usage(answer.usage), **head}
-    )
+    return encode({"candidates": candidates, **fields.write_usage(answer.usage), **head})
 
 
 def _candidate(index: int, candidate: Candidate, request: ChatRequest) -> Json:
@@ -50,7 +46,6 @@ def _media(block: neutral.Media) -> Json | None:
     return None
 
 
-_encode = msgspec.json.Encoder().encode
 _ANSWER_BEGIN = b'{"candidates":[{"content":{"parts":['
 _EMPTY_PART = {"text": ""}
 """For an answer of a stream without another part: the chats of Google's SDKs forget an exchange if
@@ -163,7 +158,7 @@ class Writer:
             part = candidate.text(event.text)
             if part is None:
                 return b""
-            return self._item(_ANSWER_BEGIN + _encode(part) + candidate.answer_end)
+            return self._item(_ANSWER_BEGIN + encode(part) + candidate.answer_end)
         if isinstance(event, events.Start):
             model, answer_id = event.model or self._request.model, event.id or self._request.id
             self._head = {"modelVersion": model, "responseId": answer_id}
@@ -176,10 +171,10 @@ class Writer:
         part = candidate.block_event(event)
         if part is None:
             return b""
-        return self._answer(_ANSWER_BEGIN + _encode(part) + candidate.answer_end)
+        return self._answer(_ANSWER_BEGIN + encode(part) + candidate.answer_end)
 
     def _add(self, index: int) -> _CandidateWriter:
-        head = _encode(self._head)[1:]
+        head = encode(self._head)[1:]
         answer_end = b'],"role":"model"},"index":%d}],%b' % (index, head)
         candidate = self._candidates[index] = _CandidateWriter(self._request, answer_end)
         return candidate
@@ -188,7 +183,7 @@ class Writer:
         content = {"parts": [_EMPTY_PART], "role": "model"}
         tokens = fields.write_logprobs(event.logprobs)
         candidate = {"content": content, "index": event.candidate, **tokens}
-        return self._answer(_encode({"candidates": [candidate], **self._head}))
+        return self._answer(encode({"candidates": [candidate], **self._head}))
 
     def _write_end(self, event: events.End) -> bytes:
         candidates = []
@@ -197,7 +192,7 @@ class Writer:
             content = {"parts": candidate.rest() or [_EMPTY_PART], "role": "model"}
             candidates.append({"content": content, **candidate.ending(finish), "index": index})
         answer = {"candidates": candidates, **fields.write_usage(event.usage), **self._head}
-        return self._answer(_encode(answer)) + (b"]\n" if self._request.as_list else b"")
+        return self._answer(encode(answer)) + (b"]\n" if self._request.as_list else b"")
 
     def _answer(self, data: bytes) -> bytes:
         """An answer that may have JSON that is passed on."""

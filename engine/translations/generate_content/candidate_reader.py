@@ -204,9 +204,11 @@ def _other_block(part: fields.Part, at: tuple[int, int], data: bytes) -> neutral
     """The block of a part that is neither text nor a call: whole, if its kind is not known here."""
     place = _place(*at)
     if part.inline_data != NULL:
-        return part_fields.read_inline(part_fields.Fields(part.inline_data, f"{place}.inlineData"))
+        blob = part_fields.Blob.read(part.inline_data, f"{place}.inlineData", [])
+        return part_fields.inline_media(blob)
     if part.file_data != NULL:
-        return part_fields.read_file(part_fields.Fields(part.file_data, f"{place}.fileData"))
+        file = part_fields.FileData.read(part.file_data, f"{place}.fileData", [])
+        return part_fields.linked_media(file)
     raw = raw_at(data, "candidates", at[0], "content", "parts", at[1])
     members = part_fields.Fields(raw, place).copy()
     kinds = [name for name in members if name not in _KNOWN]

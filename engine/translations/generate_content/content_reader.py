@@ -14,7 +14,7 @@ from engine.translations.generate_content import request_shapes as shapes
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, WrongType
 from engine.translations.neutral.request import Message
-from engine.translations.neutral.request_json import ObjectReader, present
+from engine.translations.neutral.request_json import present
 
 
 class PendingCalls:
@@ -61,8 +61,6 @@ _contents: Callable[[shapes.PartObject], tuple[Any, ...]] = attrgetter(
     "text", "inline_data", "file_data", "function_call", "function_response"
 )
 
-_PART = ObjectReader(shapes.PartObject)
-
 
 class ContentReader:
     """Reads the contents of one request. Calls without ids get them by their position, results
@@ -86,7 +84,7 @@ class ContentReader:
         blocks: list[neutral.Block] = []
         for index, raw in enumerate(content.parts or ()):
             where = f"{place}.parts[{index}]"
-            part = _PART.read(raw, where, self._unread)
+            part = shapes.PartObject.read(raw, where, self._unread)
             text = part.thought_signature
             if part.thought:
                 thoughts = neutral.Reasoning(text=part.text or "", place=where)
@@ -110,9 +108,9 @@ class ContentReader:
         if part.text is not None:
             block = neutral.Text(text=part.text)
         elif part.inline_data is not None:
-            block = _inline(part.inline_data)
+            block = part_fields.inline_media(part.inline_data)
         elif part.file_data is not None:
-            block = _linked(part.file_data)
+            block = part_fields.linked_media(part.file_data)
         elif part.function_call is not None:
             block = self._call(part.function_call, place)
         elif part.function_response is not None:
@@ -170,23 +168,13 @@ def _sign(signature: neutral.Signature, place: str, blocks: list[neutral.Block])
         blocks.append(neutral.Reasoning(signature=signature, place=place))
 
 
-def _inline(blob: shapes.Blob) -> neutral.Media:
-    return part_fields.inline_media(blob.mime_type or "", blob.data or "", blob.display_name or "")
-
-
-def _linked(file: shapes.FileData) -> neutral.Media:
-    return part_fields.linked_media(
-        file.mime_type or "", file.file_uri or "", file.display_name or ""
-    )
-
-
 def _media(part: shapes.ResponsePart, place: str) -> list[neutral.Block]:
     """What a part of a tool's result holds."""
     blocks: list[neutral.Block] = []
     if part.inline_data is not None:
-        blocks.append(_inline(part.inline_data))
+        blocks.append(part_fields.inline_media(part.inline_data))
     if part.file_data is not None:
-        blocks.append(_linked(part.file_data))
+        blocks.append(part_fields.linked_media(part.file_data))
     for block in blocks:
         block.place = place
     return blocks

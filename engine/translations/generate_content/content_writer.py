@@ -101,7 +101,7 @@ class ContentWriter:
             if isinstance(each, neutral.Text):
                 continue
             if not isinstance(each, neutral.Media):
-                self._lose(each)
+                self._losses.add_block(each)
             elif (part := self._part(each)) is not None:
                 parts.append(part)
         if parts and self._model.generation_3:
@@ -119,7 +119,7 @@ class ContentWriter:
             if block.name and block.name_place:
                 self._losses.add(block.name_place, "files have no names", hint=True)
             return self._media(block)
-        self._lose(block)
+        self._losses.add_block(block)
         return None
 
     def _call(self, block: neutral.ToolCall) -> Json:
@@ -144,7 +144,7 @@ class ContentWriter:
             media_type = {"mimeType": source.media_type} if source.media_type else {}
             file = {**media_type, "fileUri": source.url}
             return {"fileData": file, **self._resolution(block)}
-        self._lose(block)
+        self._losses.add_block(block)
         return None
 
     def _resolution(self, block: neutral.Media) -> Json:
@@ -154,18 +154,6 @@ class ContentWriter:
             self._losses.add_detail(block)
             return {}
         return {"mediaResolution": {"level": f"MEDIA_RESOLUTION_{block.detail.upper()}"}}
-
-    def _lose(self, block: neutral.Block) -> None:
-        reason = "the upstream has no form for it"
-        if isinstance(block, neutral.Foreign):
-            reason = f"a block '{block.kind}' is another vendor's"
-        elif (
-            isinstance(block, neutral.Media)
-            and isinstance(block.source, neutral.Link)
-            and self._model.links
-        ):
-            reason = neutral.NOT_WEB
-        self._losses.add_block(block, reason)
 
 
 def _response(block: neutral.ToolResult) -> Json | Raw:

@@ -14,21 +14,13 @@ from __future__ import annotations
 from functools import lru_cache
 from urllib.parse import quote
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from engine.translations.generate_content.subset_writer import SubsetWriter
+from engine.translations.neutral import parameters
 from engine.translations.neutral.json_members import with_values
-from engine.translations.neutral.parameters import (
-    NO_REASONING,
-    LimitedWriter,
-    budget_of,
-    effort_of,
-    known_thinking,
-    nearest_effort,
-)
 from engine.translations.neutral.request import Thinking
-from engine.translations.vendors.model_parameters import models, parameters
+from engine.translations.vendors import model_parameters
 from engine.values.trees import Json
 
 
@@ -66,7 +58,7 @@ def full_name(model: str) -> str:
 @lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)
 def model_called(name: str) -> Model:
     """What is known of a model; a name that no entry covers counts as one of today's."""
-    model: Model | None = models("gemini", Model).find(name.lower())
+    model: Model | None = model_parameters.models("gemini", Model).find(name.lower())
     assert model is not None  # `*` is one of the names
     return model
 
@@ -79,15 +71,14 @@ def path_of(model: str, method: str) -> str:
 
 
 def most_tokens(name: str) -> int | None:
-    limit: int | None = parameters("gemini")["limit"].find(name.lower())
+    limit: int | None = model_parameters.parameters("gemini")["limit"].find(name.lower())
     return limit
 
 
 _MAX_STOPS = 5
-_PENALTIES = ("presence_penalty", "frequency_penalty")
 
 
-class ParameterWriter(LimitedWriter[Model]):
+class ParameterWriter(parameters.LimitedWriter[Model]):
     """Writes the parameters of one request, as the model accepts them."""
 
     def config(self) -> Json:
@@ -98,7 +89,10 @@ class ParameterWriter(LimitedWriter[Model]):
         if len(self._request.stop) > _MAX_STOPS:
             self._lose("stop", f"the upstream takes at most {_MAX_STOPS}")
             config["stopSequences"] = self._request.stop[:_MAX_STOPS]
-        self._drop_penalties(config)
+        if not self._model.penalties:  # even one of zero is refused
+            parameters.lose_penalties(self._request, self._losses)
+            config.pop("presencePenalty", None)
+            config.pop("frequencyPenalty", None)
         if self._request.user:
             self._lose("user", hint=True)
         if self._request.verbosity not in ("", "medium"):
@@ -124,17 +118,6 @@ class ParameterWriter(LimitedWriter[Model]):
             }
         )
 
-    def _drop_penalties(self, config: Json) -> None:
-        """Some models refuse a penalty, even one of zero."""
-        if self._model.penalties:
-            return
-        config.pop("presencePenalty", None)
-        config.pop("frequencyPenalty", None)
-        for name in _PENALTIES:
-            penalty: Raw | None = getattr(self._request, name)
-            if penalty is not None and msgspec.json.decode(penalty) != 0:
-                self._lose(name, "the model takes no penalty")
-
     def _output(self) -> Json:
         output = self._request.output
         if output is None:
@@ -152,13 +135,13 @@ class ParameterWriter(LimitedWriter[Model]):
         return config
 
     def _thinking(self) -> Json:
-        thinking, model = known_thinking(self._request, self._losses), self._model
+        thinking, model = parameters.known_thinking(self._request, self._losses), self._model
         if thinking is None:
             return {}
         off = thinking.off or thinking.effort == "none"
         if not model.levels and model.budgets is None:
             if not off:
-                self._lose("thinking", NO_REASONING, hint=True)
+                self._lose("thinking", parameters.NO_REASONING, hint=True)
             return {}
         config = (self._level if model.levels else self._budget)(thinking, off=off)
         if thinking.visible and not off:
@@ -172,8 +155,10 @@ class ParameterWriter(LimitedWriter[Model]):
             return {"thinkingLevel": levels[0].upper()}
         effort = thinking.effort
         if thinking.budget is not None:
-            effort = effort or effort_of(thinking.budget)
-        return {"thinkingLevel": nearest_effort(effort, levels).upper()} if effort else {}
+            effort = effort or parameters.effort_of(thinking.budget)
+        return (
+            {"thinkingLevel": parameters.nearest_effort(effort, levels).upper()} if effort else {}
+        )
 
     def _budget(self, thinking: Thinking, *, off: bool) -> Json:
         budgets = self._model.budgets
@@ -185,7 +170,7 @@ class ParameterWriter(LimitedWriter[Model]):
             return {"thinkingBudget": 0 if self._model.can_stop else least}
         budget = thinking.budget
         if budget is None and thinking.effort:
-            budget = budget_of(thinking.effort)
+            budget = parameters.budget_of(thinking.effort)
         if budget is not None:
             return {"thinkingBudget": min(max(budget, least), most)}
         return {"thinkingBudget": -1} if thinking.adaptive else {}

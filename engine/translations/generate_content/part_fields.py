@@ -9,11 +9,11 @@ import base64
 from collections.abc import Container
 from typing import Literal
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.json_members import Members
+from engine.translations.neutral.json_members import Members, encode
+from engine.translations.neutral.request_json import JsonObject
 from engine.values.json_edit import JsonPath
 from engine.values.proto_json import json_name
 from engine.values.trees import Json
@@ -61,6 +61,26 @@ def documented_lists(members: dict[str, Raw]) -> dict[str, Raw]:
     return members
 
 
+class VendorObject(JsonObject, rename="camel"):
+    """An object whose members may have their names in snake case, too."""
+
+    @classmethod
+    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
+        return documented_lists(documented_names(members))
+
+
+class Blob(VendorObject):
+    mime_type: str | None = None
+    data: str | None = None
+    display_name: str | None = None
+
+
+class FileData(VendorObject):
+    mime_type: str | None = None
+    file_uri: str | None = None
+    display_name: str | None = None
+
+
 def _documented(name: str, names: Container[str]) -> str:
     camel = json_name(name)
     return name if camel in names else camel
@@ -106,27 +126,19 @@ _UPLOADED = (
 )
 
 
-def inline_media(media_type: str, data: str, name: str) -> neutral.Media:
-    source = neutral.Inline(media_type, standard_base64(data))
-    return neutral.Media(kind=_kind(media_type), source=source, name=name)
+def inline_media(blob: Blob) -> neutral.Media:
+    media_type = blob.mime_type or ""
+    source = neutral.Inline(media_type, standard_base64(blob.data or ""))
+    return neutral.Media(kind=_kind(media_type), source=source, name=blob.display_name or "")
 
 
-def linked_media(media_type: str, uri: str, name: str) -> neutral.Media:
+def linked_media(file: FileData) -> neutral.Media:
     """Content at a URI: a file of the vendor's, or a link."""
+    media_type, uri = file.mime_type or "", file.file_uri or ""
     source: neutral.Source = neutral.Link(uri, media_type)
     if uri.startswith(_UPLOADED):
         source = neutral.UploadedFile()
-    return neutral.Media(kind=_kind(media_type), source=source, name=name)
-
-
-def read_inline(blob: Members) -> neutral.Media:
-    names = ("mimeType", "data", "displayName")
-    return inline_media(*(blob.text(name) or "" for name in names))
-
-
-def read_file(file: Members) -> neutral.Media:
-    names = ("mimeType", "fileUri", "displayName")
-    return linked_media(*(file.text(name) or "" for name in names))
+    return neutral.Media(kind=_kind(media_type), source=source, name=file.display_name or "")
 
 
 def _kind(media_type: str) -> MediaKind:
@@ -160,5 +172,5 @@ def _part_changes(content: Json, place: JsonPath) -> dict[JsonPath, bytes | None
             changes[*place, at] = None
         else:
             calls = "functionCall" in part or "function_call" in part
-            changes[*place, at, name] = msgspec.json.encode(UNSIGNED) if calls else None
+            changes[*place, at, name] = encode(UNSIGNED) if calls else None
     return changes

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral import events
 from engine.translations.neutral.calls import check_buffer
-from engine.translations.neutral.json_members import Members
+from engine.translations.neutral.json_members import Members, encode
 from engine.values.trees import Json
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]")
@@ -49,7 +48,7 @@ class PartialArguments:
     def json(self) -> str:
         """The JSON text of all arguments."""
         self._end_string()
-        return msgspec.json.encode(self._root).decode()
+        return encode(self._root).decode()
 
     def _end_string(self) -> None:
         if self._strings:

@@ -26,7 +26,7 @@ from engine.translations.neutral.request import (
     any_object,
     read_numbers,
 )
-from engine.translations.neutral.request_json import ObjectReader, present
+from engine.translations.neutral.request_json import present
 
 _JSON = "application/json"
 _PLACE = "generationConfig"
@@ -99,13 +99,12 @@ def _read_thinking(config: shapes.ThinkingConfig, request: ChatRequest) -> None:
 _UNFILTERED = ("BLOCK_NONE", "OFF", "HARM_BLOCK_THRESHOLD_UNSPECIFIED")
 _SEARCH = "googleSearch"
 _CACHE = "cachedContent"
-_REQUEST = ObjectReader(shapes.RequestObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     """A request; the URL names the model and says whether a stream is wanted. Raises WrongType."""
     unread: list[str] = []
-    members = _REQUEST.read(body, "", unread)
+    members = shapes.RequestObject.read(body, "", unread)
     reader = ContentReader(unread)
     messages = _messages(members, reader)
     system = _system(members, reader)

@@ -5,29 +5,8 @@ from __future__ import annotations
 
 from msgspec import Raw, field
 
-from engine.translations.generate_content.part_fields import documented_lists, documented_names
+from engine.translations.generate_content.part_fields import Blob, FileData, VendorObject
 from engine.translations.neutral.language import Feature, Features, each_alone
-from engine.translations.neutral.request_json import JsonObject
-
-
-class VendorObject(JsonObject, rename="camel"):
-    """An object whose members may have their names in snake case, too."""
-
-    @classmethod
-    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
-        return documented_lists(documented_names(members))
-
-
-class Blob(VendorObject):
-    mime_type: str | None = None
-    data: str | None = None
-    display_name: str | None = None
-
-
-class FileData(VendorObject):
-    mime_type: str | None = None
-    file_uri: str | None = None
-    display_name: str | None = None
 
 
 class FunctionCall(VendorObject):

@@ -17,7 +17,6 @@ from engine.translations.neutral.request import (
     Message,
     Tool,
     ToolChoice,
-    merged,
 )
 from engine.translations.neutral.turns import hoisted
 from engine.values.trees import Json
@@ -113,7 +112,6 @@ def write_turns(
 ) -> Json:
     """Instructions between turns have no place of their own: they join the first ones."""
     system, turns = hoisted(request)
-    turns = merged(turns)
     if turns and turns[-1].role == "assistant" and not model.prefill:
         losses.add_prefill(turns[-1].place)
         turns = turns[:-1]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.generate_content.schemas import (
@@ -19,7 +18,7 @@ from engine.translations.generate_content.schemas import (
     too_deep,
 )
 from engine.translations.neutral.argument_schemas import resolved
-from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.json_members import WrongType, encode
 from engine.translations.neutral.limits import TooLarge, most_bytes
 from engine.values.trees import Json
 
@@ -225,9 +224,9 @@ class _Sizes:
         if key == "anyOf":
             return size + 1 + max(1, sum(self.of(each) + 1 for each in value))
         if key == "properties":
-            names = sum(len(msgspec.json.encode(name)) + 2 for name in value)
+            names = sum(len(encode(name)) + 2 for name in value)
             return size + 1 + max(1, names + sum(map(self.of, value.values())))
-        return size + len(msgspec.json.encode(value))
+        return size + len(encode(value))
 
     def largest(self, subset: Json, place: str) -> str:
         """The place of the innermost schema that has more than half of all bytes."""

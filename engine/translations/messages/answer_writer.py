@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from engine.translations.messages import answer_fields as fields
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.calls import answer_id, arguments_object, call_id, check_buffer
+from engine.translations.neutral.json_members import encode
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
 
@@ -33,13 +32,11 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
         **finish,
         "usage": fields.write_usage(answer.usage),
     }
-    return msgspec.json.encode(message)
+    return encode(message)
 
 
 def _content(blocks: list[neutral.Block], request: ChatRequest) -> list[Any]:
     """With a mark before the first call of an answer without the thoughts asked for."""
-    if not {neutral.Reasoning, neutral.ToolCall}.intersection(map(type, blocks)):
-        return [part for block in blocks if (part := _block(block, hide=False)) is not None]
     content: list[object] = []
     held: list[object] = []
     needs_mark, holds = fields.thinks_on_budget(request), holds_thoughts(request)
@@ -105,7 +102,6 @@ def refuse_media(block: neutral.Block) -> None:
         raise events.uncarried(block.kind)
 
 
-_encode = msgspec.json.Encoder().encode
 _DELTA_EVENT = (
     b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":%b}\n\n'
 )
@@ -245,7 +241,7 @@ class Writer(events.FirstCandidateWriter):
         return _event(end) + _event({"type": "message_stop"})
 
     def _add(self, delta: Json) -> bytes:
-        return _DELTA_EVENT % (self._index, _encode(delta))
+        return _DELTA_EVENT % (self._index, encode(delta))
 
     def _block_event(self, kind: str, **members: object) -> bytes:
         return _event({"type": kind, "index": self._index, **members})
@@ -253,4 +249,4 @@ class Writer(events.FirstCandidateWriter):
 
 def _event(document: Json) -> bytes:
     kind: str = document["type"]
-    return b"event: %b\ndata: %b\n\n" % (kind.encode(), _encode(document))
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(document))

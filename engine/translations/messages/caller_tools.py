@@ -6,11 +6,10 @@ Sources: platform.claude.com/docs, "Bash tool", "Text editor tool" and "Memory t
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import read_cache_mark
-from engine.translations.neutral.json_members import Members
+from engine.translations.neutral.json_members import Members, encode
 from engine.translations.neutral.request import Tool
 from engine.values.trees import Json
 
@@ -21,7 +20,7 @@ _RANGE: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "m
 
 def _schema(required: list[str], properties: Json) -> Raw:
     schema = {"type": "object", "properties": properties, "required": required}
-    return Raw(msgspec.json.encode(schema))
+    return Raw(encode(schema))
 
 
 def _commands(names: str, place: str, properties: Json) -> Raw:

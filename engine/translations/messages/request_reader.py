@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Raw
@@ -26,7 +27,7 @@ from engine.translations.neutral.request import (
     Tool,
     ToolChoice,
 )
-from engine.translations.neutral.request_json import ObjectReader, kind_of, present
+from engine.translations.neutral.request_json import kind_of, present
 
 _ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 _MODES: dict[str, Literal["auto", "any", "none"]] = {"auto": "auto", "any": "any", "none": "none"}
@@ -36,13 +37,11 @@ _PLACES = {
     "parallel_calls": "tool_choice.disable_parallel_tool_use",
 }
 _HARMLESS = {"type": Raw(b'"custom"'), "allowed_callers": Raw(b'["direct"]')}
-_REQUEST = ObjectReader(RequestObject)
-_TOOL = ObjectReader(ToolObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     unread: list[str] = []
-    members = _REQUEST.read(body, "", unread)
+    members = RequestObject.read(body, "", unread)
     request = ChatRequest(
         language=NAME,
         model=members.model or line.model,
@@ -68,11 +67,9 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     )
     if request.messages and request.messages[-1].role == "assistant":
         request.prefill = request.messages[-1].place
-    _read_choice(_object(members.tool_choice, "tool_choice", unread), request)
-    _read_thinking(_object(members.thinking, "thinking", unread), request)
-    _read_output(_object(members.output_config, "output_config", unread), request)
-    _read_format(_object(members.output_format, "output_format", unread), request)
-    _read_metadata(_object(members.metadata, "metadata", unread), request)
+    for name, read in _OBJECTS.items():
+        if (raw := present(getattr(members, name))) is not None:
+            read(Members(raw, name, unread), request)
     unread.extend(members.extra)
     if b"defer_loading" in body or b"tool_reference" in body:
         _read_deferred(request)
@@ -102,10 +99,6 @@ def _read_thread(raw: Raw, request: ChatRequest) -> None:
         request.missing_turns.append(MissingTurns(_THREAD, instead))
 
 
-def _object(raw: Raw, place: str, unread: list[str]) -> Members | None:
-    return None if present(raw) is None else Members(raw, place, unread)
-
-
 def _number(raw: Raw, place: str) -> Raw | None:
     if present(raw) is None:
         return None
@@ -128,7 +121,7 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
     kind = kind_of(raw, place)
     if kind not in (None, "custom"):
         return _built_in(kind, raw, place, unread)
-    tool = _TOOL.read(raw, place, unread)
+    tool = ToolObject.read(raw, place, unread)
     for name, harmless in _HARMLESS.items():
         if (value := present(getattr(tool, name))) is not None and value != harmless:
             unread.append(f"{place}.{name}")
@@ -185,9 +178,7 @@ def _read_deferred(request: ChatRequest) -> None:
         )
 
 
-def _read_choice(choice: Members | None, request: ChatRequest) -> None:
-    if choice is None:
-        return
+def _read_choice(choice: Members, request: ChatRequest) -> None:
     kind, alone = choice.text("type"), choice.boolean("disable_parallel_tool_use")
     request.parallel_calls = None if alone is None else not alone
     if kind == "tool":
@@ -205,9 +196,7 @@ def _read_choice(choice: Members | None, request: ChatRequest) -> None:
 _VISIBLE = {b'"summarized"': True, b'"omitted"': False}
 
 
-def _read_thinking(config: Members | None, request: ChatRequest) -> None:
-    if config is None:
-        return
+def _read_thinking(config: Members, request: ChatRequest) -> None:
     kind = config.text("type")
     thinking = request.thinking = Thinking()
     thinking.visible = _VISIBLE.get(config.peek("display"))
@@ -230,21 +219,18 @@ def _read_thinking(config: Members | None, request: ChatRequest) -> None:
     config.rest()
 
 
-def _read_output(config: Members | None, request: ChatRequest) -> None:
-    if config is None:
-        return
+def _read_output(config: Members, request: ChatRequest) -> None:
     effort = config.text("effort")
     if effort is not None:
         request.thinking = request.thinking or Thinking()
         request.thinking.effort = effort
         request.places["thinking"] = "output_config.effort"
-    _read_format(config.members("format"), request)
+    if (form := config.members("format")) is not None:
+        _read_format(form, request)
     config.rest()
 
 
-def _read_format(form: Members | None, request: ChatRequest) -> None:
-    if form is None:
-        return
+def _read_format(form: Members, request: ChatRequest) -> None:
     if form.text("type") != "json_schema":
         raise form.wrong("type", "json_schema")
     request.output = OutputFormat(kind="json_schema", schema=form.raw("schema"), strict=True)
@@ -253,9 +239,17 @@ def _read_format(form: Members | None, request: ChatRequest) -> None:
     form.rest()
 
 
-def _read_metadata(metadata: Members | None, request: ChatRequest) -> None:
-    if metadata is None:
-        return
+def _read_metadata(metadata: Members, request: ChatRequest) -> None:
     request.user = metadata.text("user_id") or ""
     request.places["user"] = "metadata.user_id"
     metadata.rest()
+
+
+_OBJECTS: dict[str, Callable[[Members, ChatRequest], None]] = {
+    "tool_choice": _read_choice,
+    "thinking": _read_thinking,
+    "output_config": _read_output,
+    "output_format": _read_format,
+    "metadata": _read_metadata,
+}
+"""What reads the members that are objects."""

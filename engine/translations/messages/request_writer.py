@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from engine.translations.messages.content_writer import ContentWriter
@@ -22,7 +22,6 @@ from engine.translations.neutral.request import (
 )
 from engine.translations.neutral.turns import (
     from_user_to_user,
-    lose_last_instructions,
     results_before_others,
     texts_only,
 )
@@ -42,7 +41,6 @@ def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losse
     """The members `system` (unless empty) and `messages`."""
     hoisted, messages = _hoisted(merged(request.messages), model)
     system = texts_only([*request.system, *hoisted], losses)
-    lose_last_instructions(request.messages, messages, losses)
 
     def content(turn: Message, is_continued: bool) -> Any:
         if turn.role == "system":
@@ -50,8 +48,7 @@ def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losse
         content_blocks = writer.content(results_before_others(turn))
         return _without_end_space(content_blocks) if is_continued else content_blocks
 
-    place = request.place_of("messages")
-    turns = from_user_to_user(messages, content, losses, prefill=model.prefill, place=place)
+    turns = from_user_to_user(request, messages, content, losses, prefill=model.prefill)
     members: Json = {}
     if instructions := writer.content(system):
         members["system"] = instructions
@@ -144,19 +141,13 @@ MAX_MARKS = 4
 
 
 def limit_marks(body: Json) -> None:
-    """Leave the last four marks of a request, which cover what those before them do."""
-    marked = [each for each in _markable(body) if "cache_control" in each]
-    for each in marked[:-MAX_MARKS]:
-        del each["cache_control"]
-
-
-def _markable(body: Json) -> Iterator[Json]:
-    """The written tools and blocks, in the order in which the vendor caches them."""
-    contents = [body.get("tools"), body.get("system")]
-    contents += [message["content"] for message in body["messages"]]
-    for content in contents:
-        if isinstance(content, list):
-            yield from content
+    """Leave the last four marks of a request, in the order in which the vendor caches what has
+    them: these cover what those before them do."""
+    contents = [body.get("tools"), body.get("system"), *(o["content"] for o in body["messages"])]
+    lists = (content for content in contents if isinstance(content, list))
+    marked = [part for part in chain.from_iterable(lists) if "cache_control" in part]
+    for part in marked[:-MAX_MARKS]:
+        del part["cache_control"]
 
 
 _WEB_SEARCH = {"type": "web_search_20250305", "name": "web_search"}

@@ -10,18 +10,19 @@ half of its pair, which is no character, and no reader of JSON accepts it: `Surr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from types import UnionType
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from engine.translations.neutral.json_members import (
     ITEMS,
     NOT_OF_TYPE,
     NULL,
+    OBJECT,
     PLACE,
     WHOLE_TEXT,
     WrongType,
@@ -33,7 +34,6 @@ _T = TypeVar("_T")
 
 _KINDS = re.compile(r"Expected `([^`]*)`")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
-_MEMBERS: Decoder[dict[str | int, Raw]] = Decoder(dict[str, Raw])
 _MAX_NUMBER = 2**53
 MAX_READ = 50_000_000
 """Bytes that the amendments of one text may read anew, which is about a second."""
@@ -119,7 +119,7 @@ def _with_change(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], R
     if not steps:
         raise _CannotAmend
     step, *rest = steps
-    holder: Any = ITEMS.decode(raw) if isinstance(step, int) else _MEMBERS.decode(raw)
+    holder: Any = ITEMS.decode(raw) if isinstance(step, int) else OBJECT.decode(raw)
     value = _with_change(holder[step], rest, change) if rest else change(holder[step])
     if value is None:
         del holder[step]
@@ -171,12 +171,22 @@ def raw_at(text: bytes | Raw, *steps: str | int) -> Raw:
     """The JSON text of a value inside a text, by names and indexes; null where it is not there."""
     raw = Raw(text)
     for step in steps:
-        holder: Any = ITEMS.decode(raw) if isinstance(step, int) else _MEMBERS.decode(raw)
+        holder: Any = ITEMS.decode(raw) if isinstance(step, int) else OBJECT.decode(raw)
         try:
             raw = holder[step]
         except LookupError:
             return NULL
     return raw
+
+
+class TextPiece(Struct):
+    """A part of a text, in a list of them."""
+
+    text: str | None = None
+
+
+def texts_of(pieces: Iterable[TextPiece] | None) -> list[str]:
+    return [piece.text or "" for piece in pieces or ()]
 
 
 def is_blank(value: object) -> bool:

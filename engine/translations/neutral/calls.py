@@ -32,8 +32,6 @@ _Model = TypeVar("_Model")
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]+")
-_LEGAL_FROM_LETTER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]*")
-_FIRST = re.compile(r".", re.DOTALL)
 _FIRST_LETTER = re.compile(r"[a-zA-Z_]")
 _HASH = 8
 
@@ -76,15 +74,13 @@ class ToolNames:
 
     def __init__(self, longest: int = 64, *, first_letter: bool = False) -> None:
         self.originals: dict[str, str] = {}
-        self._longest = longest
-        self._first = _FIRST_LETTER if first_letter else _FIRST
-        self._legal = _LEGAL_FROM_LETTER if first_letter else _LEGAL
+        self._longest, self._first_letter = longest, first_letter
 
     def legal(self, name: str) -> str:
         """The name itself if the vendor accepts it, else its beginning and a hash of all of it."""
-        if len(name) <= self._longest and self._legal.fullmatch(name):
+        is_begun = bool(_FIRST_LETTER.match(name) if self._first_letter else name)
+        if is_begun and len(name) <= self._longest and _LEGAL.fullmatch(name):
             return name
-        is_begun = self._first.match(name) is not None
         suffix = blake2s(name.encode(), digest_size=_HASH // 2).hexdigest()
         legal = _ILLEGAL.sub("_", name if is_begun else f"_{name}")
         short = f"{legal[: self._longest - _HASH - 1]}_{suffix}"

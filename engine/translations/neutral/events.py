@@ -1,10 +1,7 @@
 """An answer as a sequence of events, for streams and for complete answers.
 
-The law: one Start; then for each candidate blocks one after another, each `Open`, then deltas, then
-`Close`, never two open at once; one End, which finishes every candidate, 0 among them. Block
-contents arrive by deltas only, except where a block has no text (media, foreign blocks): then
-`Open` has all of it. The arguments of a tool call are a JSON object; those of the last call of a
-candidate that reached its limit of tokens may have been cut off. `answer_state.py` checks it.
+Block contents arrive by deltas only, except where a block has no text (media, foreign blocks): then
+`Open` has all of it. Which events may follow one another, `answer_state.py` says and checks.
 """
 
 from __future__ import annotations

@@ -23,13 +23,8 @@ _T = TypeVar("_T")
 
 OBJECT: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
 ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
-_TEXT: Decoder[str] = Decoder(str)
-_TEXTS: Decoder[list[str]] = Decoder(list[str])
-_INTEGER: Decoder[int] = Decoder(int)
-_INTEGERS: Decoder[list[int]] = Decoder(list[int])
-_NUMBER: Decoder[float] = Decoder(float)
-_BOOLEAN: Decoder[bool] = Decoder(bool)
 NULL = Raw(b"null")
+encode = msgspec.json.Encoder().encode
 NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -64,6 +59,16 @@ _EXPECTED = {
 }
 
 
+def _value(decoder: Decoder[_T], expected: str) -> Callable[[Members, str], _T | None]:
+    """A method that reads a member of a type, None for one that is absent. It raises WrongType."""
+
+    def read(members: Members, name: str) -> _T | None:
+        raw = members.raw(name)
+        return None if raw is None else decode(decoder, raw, members.place_of(name), expected)
+
+    return read
+
+
 class Members:
     """The members of an object at `place`; `rest` adds the places of others to `unread`."""
 
@@ -94,31 +99,18 @@ class Members:
         raw = self._raw.get(name)
         return raw is not None and bytes(memoryview(raw)[:1]) == b'"'
 
-    def text(self, name: str) -> str | None:
-        return self._value(_TEXT, name, "a string")
-
-    def texts(self, name: str) -> list[str] | None:
-        return self._value(_TEXTS, name, "a list of strings")
-
-    def integer(self, name: str) -> int | None:
-        return self._value(_INTEGER, name, "a whole number")
-
-    def integers(self, name: str) -> list[int] | None:
-        return self._value(_INTEGERS, name, "whole numbers in a list")
-
-    def number(self, name: str) -> float | None:
-        return self._value(_NUMBER, name, "a number")
-
-    def boolean(self, name: str) -> bool | None:
-        return self._value(_BOOLEAN, name, "true or false")
+    text = _value(Decoder(str), "a string")
+    texts = _value(Decoder(list[str]), "a list of strings")
+    integer = _value(Decoder(int), "a whole number")
+    integers = _value(Decoder(list[int]), "whole numbers in a list")
+    number = _value(Decoder(float), "a number")
+    boolean = _value(Decoder(bool), "true or false")
+    items = _value(Decoder(list[Raw]), "a list")
+    """Members that may be absent, by their types; the items of a list as JSON texts."""
 
     def members(self, name: str) -> Members | None:
         raw = self.raw(name)
         return None if raw is None else self.child(raw, self.place_of(name))
-
-    def items(self, name: str) -> list[Raw] | None:
-        """A member that is a list, as the JSON texts of its items."""
-        return self._value(ITEMS, name, "a list")
 
     def objects(self, name: str) -> Iterator[Members]:
         """The items of a member that is a list of objects."""
@@ -148,11 +140,6 @@ class Members:
     def wrong(self, name: str, expected: str) -> WrongType:
         """The error for a member with a value that its language does not have."""
         return WrongType(self.place_of(name), expected)
-
-    def _value(self, decoder: Decoder[_T], name: str, expected: str) -> _T | None:
-        """A member that may be absent. Raises WrongType."""
-        raw = self.raw(name)
-        return None if raw is None else decode(decoder, raw, self.place_of(name), expected)
 
 
 def decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -> _T:

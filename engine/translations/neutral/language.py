@@ -111,9 +111,6 @@ class StreamWriter(Protocol):
         stream's end marker."""
 
 
-_NO_FEATURES = Features({})
-
-
 class BaseLanguage(Struct, frozen=True, kw_only=True, eq=False):
     """The common part of the languages of all families (chat, embeddings).
 
@@ -134,7 +131,7 @@ class BaseLanguage(Struct, frozen=True, kw_only=True, eq=False):
     stream_suffix: str = ""
     hints: Patterns = field(default_factory=lambda: Patterns(()))
     headers: tuple[tuple[str, str], ...] = ()
-    features: Features = _NO_FEATURES
+    features: Features = Features({})
     without_seals: Callable[[Any], Changes] = lambda _: {}
     seal: bytes = SEAL.encode()
 

@@ -12,11 +12,18 @@ import re
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
-from engine.translations.neutral.content import Block, Foreign, Media
-from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.content import (
+    NOT_WEB,
+    UPLOADED,
+    Block,
+    Foreign,
+    Link,
+    Media,
+    UploadedFile,
+)
+from engine.translations.neutral.json_members import WrongType, encode
 from engine.translations.neutral.request import BuiltInTool, ChatRequest
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
@@ -73,9 +80,10 @@ class Losses:
             loss = Loss(place, reason, True)
         self.losses.append(loss)
 
-    def add_block(self, block: Block, reason: str) -> None:
+    def add_block(self, block: Block, reason: str = "") -> None:
         """Add a block that the target has no form for."""
-        self.add(block.place, reason, hint=isinstance(block, Foreign) and block.omissible)
+        hint = isinstance(block, Foreign) and block.omissible
+        self.add(block.place, reason or _why_not(block), hint=hint)
 
     def add_tool(self, tool: BuiltInTool) -> None:
         """Add a tool that only the vendor of another model runs."""
@@ -115,6 +123,20 @@ class Losses:
         return fields if more <= 0 else [*fields[:_MAX_FIELDS], f"and {more} more"]
 
 
+def _why_not(block: Block) -> str:
+    """Why a target has no form for a block."""
+    if isinstance(block, Foreign):
+        return f"a block '{block.kind}' is another vendor's"
+    if isinstance(block, Media) and isinstance(block.source, UploadedFile):
+        return UPLOADED
+    if isinstance(block, Media):
+        if isinstance(block.source, Link) and not block.source.is_web:
+            return NOT_WEB
+        form = " by URL" if isinstance(block.source, Link) else ""
+        return f"the upstream takes no {block.kind}{form} here"
+    return "the upstream has no form for it"
+
+
 FACTOR, SPARE = 4, 1_000_000
 
 _ENCODED_AT_ONCE = 65_536
@@ -124,8 +146,6 @@ that what is added to each of them is a few megabytes at most."""
 _BATCH = 64
 _MAX_DEPTH = 3
 """Items that are encoded in one step, and levels of objects and lists that are encoded apart."""
-
-_encode = msgspec.json.Encoder().encode
 
 
 class TooLarge(ValueError):
@@ -175,7 +195,7 @@ def encode_request(document: Json, size: int, place_of: Callable[[str], str] = s
     """The JSON of a request for a target, for a caller's request of `size` bytes. `place_of`
     returns where the caller wrote a member of the document. Raises TooLarge, before more than the
     most and one batch is encoded."""
-    if size <= _ENCODED_AT_ONCE and len(text := _encode(document)) <= SPARE:
+    if size <= _ENCODED_AT_ONCE and len(text := encode(document)) <= SPARE:
         return text  # nearly always
     most, size_so_far = most_bytes(size), 0
     pieces: list[bytes] = []
@@ -203,11 +223,11 @@ def _largest(document: Json, most: int) -> str:
 def _pieces(value: object, depth: int) -> Iterator[bytes]:
     """The JSON of a value, piece by piece."""
     if depth > _MAX_DEPTH or not value or not isinstance(value, dict | list):
-        yield _encode(value)
+        yield encode(value)
     elif isinstance(value, dict):
         separator = b"{"
         for name, each in value.items():
-            yield separator + _encode(name) + b":"
+            yield separator + encode(name) + b":"
             yield from _pieces(each, depth + 1)
             separator = b","
         yield b"}"
@@ -215,7 +235,7 @@ def _pieces(value: object, depth: int) -> Iterator[bytes]:
         separator = b"["
         for at in range(0, len(value), _BATCH):
             yield separator
-            yield _encode(value[at : at + _BATCH])[1:-1]
+            yield encode(value[at : at + _BATCH])[1:-1]
             separator = b","
         yield b"]"
     else:

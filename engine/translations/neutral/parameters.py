@@ -99,6 +99,13 @@ def is_wide(name: str, value: Raw | None) -> bool:
     return limit is not None and (limit >= _WIDE[name] or (name == "top_k" and limit <= 0))
 
 
+def lose_penalties(request: ChatRequest, losses: Losses) -> None:
+    for name in ("presence_penalty", "frequency_penalty"):
+        penalty = getattr(request, name)
+        if penalty is not None and number(penalty) != 0:
+            losses.add(request.place_of(name), "the model takes none")
+
+
 _FIELDS = {
     "location": Patterns(("*.user_location",)),
     "allowed_domains": Patterns(("*.allowed_domains", "*.filters")),

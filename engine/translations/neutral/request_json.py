@@ -1,7 +1,7 @@
 """What callers send, decoded at once into structs that declare the members which a language
 documents.
 
-`ObjectReader` decodes a text in one step where it has no other members. Where it has, or where a
+`JsonObject.read` decodes a text in one step where it has no other members. Where it has, or where a
 value has another type, it reads that object member by member: unknown members are kept as `extra`
 and their places noted, and a value of another type is named by its place. What is declared is read
 alike in both cases. A null counts as absent, and so does an unknown member that is an empty text or
@@ -11,8 +11,8 @@ list; 12.0 is a whole number.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
-from typing import Any, ClassVar, Generic, TypeVar
+from functools import cache
+from typing import Any, ClassVar, Self
 
 from msgspec import Raw, Struct, inspect
 from msgspec.json import Decoder
@@ -51,6 +51,54 @@ class JsonObject(Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
         """The members of an object under the names that are declared."""
         return members
 
+    @classmethod
+    def read(cls, text: bytes | Raw, place: str, unread: list[str]) -> Self:
+        """The object at `place`; `unread` collects the places of unknown members. Raises
+        WrongType."""
+        try:
+            value: Self = _decoder(cls).decode(text)
+        except NOT_OF_TYPE:
+            return cls._read_members(text, place, unread)
+        return value
+
+    @classmethod
+    def _read_members(cls, text: bytes | Raw, place: str, unread: list[str]) -> Self:
+        members = cls.documented(decode(OBJECT, text, place, "an object"))
+        inside = f"{place}." if place else ""
+        values = {}
+        for name, field, read, required in _fields(cls):
+            raw = members.pop(name, NULL)
+            if required or raw != NULL:
+                values[field] = read(raw, inside + name, unread)
+        value = cls(**values)
+        if tag := cls.__struct_config__.tag_field:
+            members.pop(tag, None)
+        extra = {name: raw for name, raw in members.items() if raw not in _BLANK}
+        vars(value).update(extra=extra, raw=text)
+        if cls.notes:
+            unread.extend(inside + name for name in extra)
+        return value
+
+
+@cache
+def _decoder(kind: type[JsonObject]) -> Decoder[Any]:
+    return Decoder(kind)
+
+
+@cache
+def _fields(kind: type[JsonObject]) -> list[tuple[str, str, _Read, bool]]:
+    """The name, the field and the reader of each member, and whether it is required."""
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    return [(o.encode_name, o.name, _reader(o.type), o.required) for o in info.fields]
+
+
+def make_decoders(kind: type[JsonObject] = JsonObject) -> None:
+    """Make the decoders of this kind and of those below: else the first request would wait."""
+    _decoder(kind)
+    for each in kind.__subclasses__():
+        make_decoders(each)
+
 
 class _NoJson:
     """A type that no JSON value decodes to."""
@@ -62,9 +110,6 @@ class UnknownObject(JsonObject, tag=""):
 
     mark: _NoJson
     kind: str | None = None
-
-
-_Object = TypeVar("_Object", bound=JsonObject)
 
 
 def kind_of(raw: Raw, place: str, tag: str = "type") -> str | None:
@@ -109,53 +154,10 @@ def content_reader(readers: Mapping[type[JsonObject], PartReader]) -> ContentRea
     return read
 
 
-class ObjectReader(Generic[_Object]):
-    """Reads the JSON texts of objects of one kind."""
-
-    def __init__(self, kind: type[_Object]) -> None:
-        self._kind = kind
-        self._decoder = Decoder(kind)
-
-    def read(self, text: bytes | Raw, place: str, unread: list[str]) -> _Object:
-        """The object at `place`; `unread` collects the places of unknown members."""
-        try:
-            return self._decoder.decode(text)
-        except NOT_OF_TYPE:
-            return self._read_members(text, place, unread)
-
-    def _read_members(self, text: bytes | Raw, place: str, unread: list[str]) -> _Object:
-        members = decode(OBJECT, text, place, "an object")
-        members = self._kind.documented(members)
-        inside = f"{place}." if place else ""
-        values = {}
-        for name, field, read, required in self._fields:
-            raw = members.pop(name, NULL)
-            if required or raw != NULL:
-                values[field] = read(raw, inside + name, unread)
-        value = self._kind(**values)
-        if tag := self._kind.__struct_config__.tag_field:
-            members.pop(tag, None)
-        extra = {name: raw for name, raw in members.items() if raw not in _BLANK}
-        vars(value).update(extra=extra, raw=text)
-        if self._kind.notes:
-            unread.extend(inside + name for name in extra)
-        return value
-
-    @cached_property
-    def _fields(self) -> list[tuple[str, str, _Read, bool]]:
-        """The name, the field and the reader of each member, and whether it is required."""
-        kind = inspect.type_info(self._kind)
-        assert isinstance(kind, inspect.StructType)
-        return [(o.encode_name, o.name, _reader(o.type), o.required) for o in kind.fields]
-
-
-_reader_of = cache(ObjectReader)
-
-
 def _reader(kind: inspect.Type) -> _Read:
     """The function that reads a value of a type that is neither absent nor null."""
     types = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
-    objects = [each for each in types if isinstance(each, inspect.StructType)]
+    objects: list[Any] = [each for each in types if isinstance(each, inspect.StructType)]
     readers: dict[bytes, _Read] = {}
     for each in types:
         if isinstance(each, inspect.ListType):
@@ -167,7 +169,7 @@ def _reader(kind: inspect.Type) -> _Read:
         elif type(each) in _SCALARS:
             readers[b'"'] = _scalar(*_SCALARS[type(each)])
     if objects:
-        readers[b"{"] = _any_of(objects) if len(objects) > 1 else _object(objects[0])
+        readers[b"{"] = _any_of(objects) if len(objects) > 1 else objects[0].cls.read
     otherwise = readers.get(b"[") or readers.get(b"{") or readers[b'"']
     return _by_start(readers, otherwise) if len(readers) > 1 else otherwise
 
@@ -218,14 +220,9 @@ def _list(item: inspect.Type) -> _Read:
     return read
 
 
-def _object(kind: inspect.StructType) -> _Read:
-    reader: ObjectReader[Any] = _reader_of(kind.cls)
-    return reader.read
-
-
-def _any_of(kinds: list[inspect.StructType]) -> _Read:
+def _any_of(kinds: list[Any]) -> _Read:
     """A reader for an object of one of several kinds, selected by its tag."""
-    readers = {str(kind.tag): _object(kind) for kind in kinds if kind.cls is not UnknownObject}
+    readers = {str(kind.tag): kind.cls.read for kind in kinds if kind.cls is not UnknownObject}
     tag = kinds[0].tag_field or ""
     *tags, last_tag = readers
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from engine.translations.neutral.content import Block, Foreign, Text, ToolCall, ToolResult
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, merged
 from engine.values.trees import Json
 
 
@@ -70,7 +70,7 @@ def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
 
 
 def hoisted(request: ChatRequest) -> tuple[list[Block], list[Message]]:
-    """The instructions, with those between the turns; and the turns."""
+    """The instructions, with those between the turns; and the turns, `merged`."""
     system: list[Block] = list(request.system)
     turns: list[Message] = []
     for message in request.messages:
@@ -78,7 +78,7 @@ def hoisted(request: ChatRequest) -> tuple[list[Block], list[Message]]:
             system += message.blocks
         else:
             turns.append(message)
-    return system, turns
+    return system, merged(turns)
 
 
 def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:
@@ -89,28 +89,26 @@ def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:
     return [block for block in blocks if isinstance(block, Text)]
 
 
-def lose_last_instructions(messages: list[Message], turns: list[Message], losses: Losses) -> None:
-    """Instructions after the last assistant's turn: it would be continued without them."""
-    if turns and turns[-1].role == "assistant" and messages[-1].role == "system":
-        losses.add(messages[-1].place, "instructions cannot follow an assistant's turn")
-
-
 def from_user_to_user(
+    request: ChatRequest,
     turns: list[Message],
     write: Callable[[Message, bool], object],
     losses: Losses,
     *,
     prefill: bool,
-    place: str,
 ) -> list[Json]:
     """The turns for a vendor that requires a user's turn at the beginning and, unless the model
-    accepts a `prefill`, at the end. `write` returns the content of a turn; its second argument says
-    whether the model continues the turn. Turns without content are left out. `place` is the place
-    of the turns in the request."""
+    accepts a `prefill`, at the end, where it takes no instructions. `write` returns the content of
+    a turn; its second argument says whether the model continues the turn. Turns without content are
+    left out."""
     last = turns[-1] if turns else None
-    if last is not None and last.role == "assistant" and not prefill:
-        losses.add_prefill(last.place)
-        turns = turns[:-1]
+    if last is not None and last.role == "assistant":
+        if request.messages[-1].role == "system":
+            place = request.messages[-1].place
+            losses.add(place, "instructions cannot follow an assistant's turn")
+        if not prefill:
+            losses.add_prefill(last.place)
+            turns = turns[:-1]
     continued = last if last is not None and last.role == "assistant" else None
     sources: list[Message] = []
     written_turns: list[Json] = []
@@ -124,6 +122,7 @@ def from_user_to_user(
     for turn in early:
         losses.add(turn.place, "a conversation begins with the user's turn")
     if len(sources) == len(early):
+        place = request.place_of("messages")
         losses.remainder_error = WrongType(place, "a user's turn with content for this model")
     elif _is_assistants(sources[-1]) and sources[-1] is not last:
         # The vendor refuses an empty turn, and would continue the assistant's before it.

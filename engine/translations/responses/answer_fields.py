@@ -9,7 +9,8 @@ from __future__ import annotations
 from msgspec import Raw, Struct
 
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.answer_json import Shape
+from engine.translations.neutral.answer_json import Shape, TextPiece, texts_of
+from engine.translations.neutral.json_members import NULL
 from engine.translations.vendors.openai_content import (
     Token,
     UrlCitation,
@@ -26,19 +27,15 @@ class Annotation(UrlCitation):
     type: str | None = None
 
 
-class TextPart(Struct):
-    text: str | None = None
-
-
-class DonePart(TextPart):
+class DonePart(TextPiece):
     """The end of a text, of a refusal or of arguments, and what it was, in a stream."""
 
     refusal: str | None = None
     arguments: str | None = None
-    annotations: Raw = Raw(b"null")
+    annotations: Raw = NULL
 
 
-class Part(TextPart):
+class Part(TextPiece):
     type: str | None = None
     refusal: str | None = None
     annotations: list[Annotation] | None = None
@@ -54,11 +51,11 @@ class Kind(Struct):
 class Item(Kind):
     """The members that say the kind where the type does not."""
 
-    role: Raw = Raw(b"null")
-    content: Raw = Raw(b"null")
-    name: Raw = Raw(b"null")
-    arguments: Raw = Raw(b"null")
-    summary: Raw = Raw(b"null")
+    role: Raw = NULL
+    content: Raw = NULL
+    name: Raw = NULL
+    arguments: Raw = NULL
+    summary: Raw = NULL
 
 
 class ImageCall(Struct):
@@ -70,17 +67,15 @@ class Message(Struct):
     content: list[Part] | str | None = None
 
 
-class Call(Struct):
-    id: str | None = None
-    call_id: str | None = None
+class Call(Kind):
     name: str | None = None
     arguments: str | None = None
 
 
 class Thoughts(Struct):
     id: str | None = None
-    summary: list[TextPart] | None = None
-    content: list[TextPart] | None = None
+    summary: list[TextPiece] | None = None
+    content: list[TextPiece] | None = None
     encrypted_content: str | None = None
 
 
@@ -96,7 +91,7 @@ class IncompleteDetails(Struct):
 
 class Response(Struct):
     status: str | None = None
-    error: Raw = Raw(b"null")
+    error: Raw = NULL
     incomplete_details: IncompleteDetails | None = None
     output: list[Raw] | None = None
     output_text: str | None = None
@@ -119,8 +114,8 @@ class DetailEvent(Struct):
     """An event of an item beside its deltas: the item or a part of it, which begins or is complete,
     the number of the part of a summary, or a mark on the open text."""
 
-    item: Raw = Raw(b"null")
-    part: Raw = Raw(b"null")
+    item: Raw = NULL
+    part: Raw = NULL
     summary_index: int | None = None
     annotation: Annotation | None = None
 
@@ -190,9 +185,9 @@ def signed_members(signature: neutral.Signature) -> Json:
     return {**({"id": item_id} if item_id else {}), "encrypted_content": content}
 
 
-def thoughts(summary: list[str], content: list[str]) -> str:
+def thoughts(summary: list[TextPiece] | None, content: list[TextPiece] | None) -> str:
     """The summary of an item of reasoning, or its text where it has no summary."""
-    return "\n\n".join(summary) or "".join(content)
+    return "\n\n".join(texts_of(summary)) or "".join(texts_of(content))
 
 
 def summary_of(block: neutral.Reasoning) -> list[Json]:

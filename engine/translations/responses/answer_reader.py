@@ -98,7 +98,8 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[events.Event]:
         item = fields.THOUGHTS.read(raw, place)
         signature = fields.read_signature(item.encrypted_content or "", item.id or "")
         signed = [] if signature is None else [events.Sign(signature)]
-        return events.whole_block(neutral.Reasoning(), read_thoughts(item), signed)
+        text = fields.thoughts(item.summary, item.content)
+        return events.whole_block(neutral.Reasoning(), text, signed)
     block = neutral.Foreign(kind=kind or "item", omissible=_is_omissible(kind))
     if kind == _IMAGE:
         image = fields.IMAGE_CALL.read(raw, place)
@@ -121,14 +122,6 @@ def _read_part(part: fields.Part) -> list[events.Event]:
     if is_refusal:
         return events.whole_block(neutral.Refusal(), part.refusal or "", marks)
     return events.whole_block(neutral.Text(), part.text or "", marks)
-
-
-def read_thoughts(item: fields.Thoughts) -> str:
-    return fields.thoughts(_texts(item.summary), _texts(item.content))
-
-
-def _texts(parts: list[fields.TextPart] | None) -> list[str]:
-    return [part.text or "" for part in parts or ()]
 
 
 def read_call(call: fields.Call, name: str, place: str) -> neutral.ToolCall:

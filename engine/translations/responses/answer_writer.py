@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer, Candidate, CitableTexts, complete_blocks
 from engine.translations.neutral.calls import answer_id
+from engine.translations.neutral.json_members import encode
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
@@ -36,7 +35,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     items.finish()
     if is_cut(candidate.finish) and len(blocks) >= len(candidate.blocks):
         items.cut_last()
-    return msgspec.json.encode(ended(head, candidate.finish, items.output, answer.usage))
+    return encode(ended(head, candidate.finish, items.output, answer.usage))
 
 
 def _blocks(candidate: Candidate, request: ChatRequest) -> list[neutral.Block]:

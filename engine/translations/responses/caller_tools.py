@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import arguments_object, arguments_text
-from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.json_members import Members, WrongType, encode
 from engine.translations.neutral.limits import FACTOR
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
-from engine.translations.neutral.request_json import ObjectReader, kind_of
+from engine.translations.neutral.request_json import kind_of
 from engine.translations.responses.request_shapes import FunctionTool
 from engine.translations.vendors.openai_request_fields import read_function
 from engine.values.trees import Json
@@ -37,10 +36,7 @@ _INPUT = {
     "required": ["input"],
     "additionalProperties": False,
 }
-_TEXT_SCHEMA = Raw(msgspec.json.encode(_INPUT))
-
-
-_FUNCTION_TOOL = ObjectReader(FunctionTool)
+_TEXT_SCHEMA = Raw(encode(_INPUT))
 
 
 def read_tools(
@@ -58,7 +54,7 @@ def _read_tool(
 ) -> Tool | BuiltInTool:
     kind = kind_of(raw, place) or "function"
     if kind == "function":
-        return read_function(_FUNCTION_TOOL.read(raw, place, unread), place)
+        return read_function(FunctionTool.read(raw, place, unread), place)
     tool = Members(raw, place, unread)
     tool.raw("type")
     if kind.startswith("web_search"):
@@ -94,7 +90,7 @@ def _read_group(
             tool.raw("type")
             yield _read_text_tool(tool, names, name)
         else:
-            function = read_function(_FUNCTION_TOOL.read(raw, place, unread), place)
+            function = read_function(FunctionTool.read(raw, place, unread), place)
             yield _named(function, CallerTool("function", function.name, name), names)
     group.rest()
 
@@ -140,11 +136,11 @@ def function_name(group: str, name: str) -> str:
 def names_of(tools: list[Tool | BuiltInTool]) -> str:
     """What a search for tools tells a model that has them declared: their names."""
     functions = [each for tool in tools for each in getattr(tool, "functions", ()) or (tool,)]
-    return msgspec.json.encode({"tools": [function.name for function in functions]}).decode()
+    return encode({"tools": [function.name for function in functions]}).decode()
 
 
 def text_arguments(text: str) -> str:
-    return msgspec.json.encode({"input": text}).decode()
+    return encode({"input": text}).decode()
 
 
 def needs_whole(call: neutral.ToolCall, request: ChatRequest) -> bool:

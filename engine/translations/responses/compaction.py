@@ -20,6 +20,7 @@ from msgspec import Raw
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer import Answer
+from engine.translations.neutral.json_members import encode
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Compaction, Message, ToolChoice
 from engine.translations.responses import answer_writer
@@ -46,8 +47,6 @@ PROMPT = (
 )
 """What a model of another vendor is asked; docs/reference/translation.md shows it."""
 
-_encode = msgspec.json.Encoder().encode
-
 
 def ask_for_summary(request: ChatRequest, place: str, line: RequestLine) -> None:
     """Turn a request into one for a summary of its conversation."""
@@ -64,14 +63,14 @@ def ask_for_summary(request: ChatRequest, place: str, line: RequestLine) -> None
 def retained_items(items: str | Sequence[Raw] | None) -> list[Raw]:
     """The user's messages of a conversation, which the answer of `/responses/compact` repeats."""
     if isinstance(items, str):
-        return [Raw(_encode(_user_message(items, 0)))]
+        return [Raw(encode(_user_message(items, 0)))]
     remaining = []
     for index, item in enumerate(items or ()):
         value = msgspec.json.decode(item)
         if isinstance(value, dict) and value.get("role") == "user":
             content = value.get("content")
             value = _user_message(content, index) if isinstance(content, str) else value
-            remaining.append(Raw(_encode({"id": f"msg_{index}", "status": "completed", **value})))
+            remaining.append(Raw(encode({"id": f"msg_{index}", "status": "completed", **value})))
     return remaining
 
 
@@ -101,11 +100,11 @@ def write_compaction(answer: Answer, request: ChatRequest) -> bytes:
     response = ended(head, candidate.finish, output, answer.usage)
     assert request.compaction is not None
     if request.compaction.retained is None:
-        return _encode(response)
+        return encode(response)
     if not output:
         reason = response["incomplete_details"]["reason"]
         raise events.BrokenAnswer(f"the summary was not completed ({reason})")
-    return _encode(
+    return encode(
         {
             "id": head["id"],
             "object": "response.compaction",

@@ -9,11 +9,11 @@ import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral import content as neutral
+from engine.translations.neutral.answer_json import TextPiece
 from engine.translations.neutral.json_members import WrongType, read_shape
 from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
 from engine.translations.neutral.request_json import (
     JsonObject,
-    ObjectReader,
     UnknownObject,
     content_reader,
     present,
@@ -107,19 +107,11 @@ _STORED = {
 """Items that stand for turns which only the vendor can read, and what to send instead."""
 
 _HEAD = msgspec.json.Decoder(shapes.ItemHead)
-_MESSAGE = ObjectReader(shapes.MessageItem)
-_AGENT_MESSAGE = ObjectReader(shapes.AgentMessageItem)
-_TOOLS = ObjectReader(shapes.ToolsItem)
-_CALL = ObjectReader(shapes.CallItem)
-_CALLS: dict[str, ObjectReader[Any]] = {
-    "function_call": _CALL,
-    "custom_tool_call": ObjectReader(shapes.CustomCallItem),
+_CALLS: dict[str, type[shapes.CallItem]] = {
+    "function_call": shapes.CallItem,
+    "custom_tool_call": shapes.CustomCallItem,
 }
-_RESULT = ObjectReader(shapes.ResultItem)
-_SEARCH_CALL = ObjectReader(shapes.SearchCallItem)
-_SEARCH_RESULT = ObjectReader(shapes.SearchResultItem)
-_REASONING = ObjectReader(shapes.ReasoningItem)
-_THOUGHTS = msgspec.json.Decoder(list[shapes.ThoughtText])
+_THOUGHTS = msgspec.json.Decoder(list[TextPiece])
 
 
 def read_item(raw: Raw, place: str, request: ChatRequest) -> Message | None:
@@ -129,15 +121,15 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message | None:
     kind = head.type or ("message" if present(head.role) else "item_reference")
     unread = request.unread
     if kind == "message":
-        return _message(_MESSAGE.read(raw, place, unread), place, unread)
+        return _message(shapes.MessageItem.read(raw, place, unread), place, unread)
     if kind in _ITEMS and present(head.namespace) is None:
-        role, reader, read = _ITEMS[kind]
-        block = read(reader.read(raw, place, unread), place, unread)
+        role, shape, read = _ITEMS[kind]
+        block = read(shape.read(raw, place, unread), place, unread)
         return Message(role=role, blocks=[block], place=place)
     if kind == "agent_message":
-        return _agent_message(_AGENT_MESSAGE.read(raw, place, unread), place, unread)
+        return _agent_message(shapes.AgentMessageItem.read(raw, place, unread), place, unread)
     if kind == "additional_tools":
-        tools = _TOOLS.read(raw, place, unread).tools
+        tools = shapes.ToolsItem.read(raw, place, unread).tools
         request.loaded_tools += caller_tools.read_tools(tools, f"{place}.tools", request)
         return None
     if kind in _STORED:
@@ -188,7 +180,7 @@ def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> neutra
             call.arguments = caller_tools.text_arguments(item.input or "")
         return call
     if kind == "custom_tool_call_output":
-        return _result(_RESULT.read(raw, place, unread), place, unread)
+        return _result(shapes.ResultItem.read(raw, place, unread), place, unread)
     if kind == "tool_search_call":
         return _search_call(raw, place, unread)
     if kind == "tool_search_output":
@@ -199,7 +191,7 @@ def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> neutra
 def _search_call(raw: Raw, place: str, unread: list[str]) -> neutral.ToolCall | None:
     """A search of the caller's; None for one that the vendor runs."""
     places: list[str] = []
-    item = _SEARCH_CALL.read(raw, place, places)
+    item = shapes.SearchCallItem.read(raw, place, places)
     if item.execution != _CLIENT:
         return None
     unread += places
@@ -210,7 +202,7 @@ def _search_call(raw: Raw, place: str, unread: list[str]) -> neutral.ToolCall | 
 
 def _search_result(raw: Raw, place: str, request: ChatRequest) -> neutral.ToolResult | None:
     places: list[str] = []
-    item = _SEARCH_RESULT.read(raw, place, places)
+    item = shapes.SearchResultItem.read(raw, place, places)
     if item.execution != _CLIENT:
         return None
     request.unread += places
@@ -231,7 +223,7 @@ def _result(item: shapes.ResultItem, place: str, unread: list[str]) -> neutral.T
 
 def _reasoning(item: shapes.ReasoningItem, place: str, unread: list[str]) -> neutral.Block:
     summary, content = (
-        _texts(raw, f"{place}.{name}")
+        None if present(raw) is None else read_shape(_THOUGHTS, raw, f"{place}.{name}")
         for name, raw in (("summary", item.summary), ("content", item.content))
     )
     return neutral.Reasoning(
@@ -241,16 +233,9 @@ def _reasoning(item: shapes.ReasoningItem, place: str, unread: list[str]) -> neu
     )
 
 
-def _texts(raw: Raw, place: str) -> list[str]:
-    pieces = None if present(raw) is None else read_shape(_THOUGHTS, raw, place)
-    return [piece.text or "" for piece in pieces or ()]
-
-
-_ITEMS: dict[
-    str, tuple[Role, ObjectReader[Any], Callable[[Any, str, list[str]], neutral.Block]]
-] = {
-    "function_call": ("assistant", _CALL, _call),
-    "function_call_output": ("user", _RESULT, _result),
-    "reasoning": ("assistant", _REASONING, _reasoning),
+_ITEMS: dict[str, tuple[Role, type[JsonObject], Callable[[Any, str, list[str]], neutral.Block]]] = {
+    "function_call": ("assistant", shapes.CallItem, _call),
+    "function_call_output": ("user", shapes.ResultItem, _result),
+    "reasoning": ("assistant", shapes.ReasoningItem, _reasoning),
 }
 """The items that every vendor has: whose turn each is in, and what reads it."""

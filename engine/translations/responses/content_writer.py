@@ -9,7 +9,7 @@ from engine.translations.neutral.calls import ToolNames, call_id
 from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
-from engine.translations.vendors.openai_content import is_sendable, why_not, write_url
+from engine.translations.vendors.openai_content import is_sendable, write_url
 from engine.values.trees import Json
 
 
@@ -76,7 +76,7 @@ class ItemWriter:
             }
         if isinstance(block, neutral.Reasoning):
             return self._reasoning(block)
-        self._lose(block)
+        self._losses.add_block(block)
         return None
 
     def _reasoning(self, block: neutral.Reasoning) -> Json | None:
@@ -108,7 +108,7 @@ class ItemWriter:
             return {"type": "refusal", "refusal": block.text}
         if isinstance(block, neutral.Media) and not is_answer:
             return self._media(block)
-        self._lose(block)
+        self._losses.add_block(block)
         return None
 
     def _media(self, block: neutral.Media) -> Json | None:
@@ -124,8 +124,5 @@ class ItemWriter:
             file = {"filename": name} if name else {}
             file["file_data" if is_inline else "file_url"] = write_url(source)
             return {"type": "input_file", **file}
-        self._lose(block)
+        self._losses.add_block(block)
         return None
-
-    def _lose(self, block: neutral.Block) -> None:
-        self._losses.add_block(block, why_not(block))

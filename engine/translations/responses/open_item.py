@@ -163,8 +163,8 @@ class OpenItem(Part):
             item = fields.THOUGHTS.read(raw, _ITEM)
             signature = fields.read_signature(item.encrypted_content or "", item.id or "")
             signed = () if signature is None else (events.Sign(signature),)
-            missing = () if self._had_text else self._missing(answer_reader.read_thoughts(item))
-            return [*missing, *signed, *self._close()]
+            text = "" if self._had_text else fields.thoughts(item.summary, item.content)
+            return [*self._missing(text), *signed, *self._close()]
         if isinstance(self._block, neutral.ToolCall):
             self._arguments = fields.CALL.read(raw, _ITEM).arguments or self._arguments
         if isinstance(self._block, neutral.Text | neutral.Refusal) and not self._has_text:

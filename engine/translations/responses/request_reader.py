@@ -9,14 +9,13 @@ Signatures that are sealed for other vendors are removed from a request that is 
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.json_members import Members
+from engine.translations.neutral.json_members import Members, encode
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Thinking
-from engine.translations.neutral.request_json import ObjectReader, present
+from engine.translations.neutral.request_json import present
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.caller_tools import read_tools
 from engine.translations.responses.compaction import TRIGGER, ask_for_summary, retained_items
@@ -55,12 +54,11 @@ _PLACES = {
     "max_tokens": "max_output_tokens",
     "thinking": "reasoning",
 }
-_REQUEST = ObjectReader(RequestObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     unread: list[str] = []
-    members = _REQUEST.read(body, "", unread)
+    members = RequestObject.read(body, "", unread)
     request = ChatRequest(
         language=NAME,
         model=members.model or line.model,
@@ -90,7 +88,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         _read_include(members.include, request)
     _keep_others(members, request)
     if members.tools:
-        request.extra["tools"] = Raw(msgspec.json.encode(members.tools))
+        request.extra["tools"] = Raw(encode(members.tools))
     if line.compacts:
         ask_for_summary(request, "input", line)
         assert request.compaction is not None

@@ -124,10 +124,6 @@ class SearchResultItem(ResultItem):
     execution: Raw = Raw()
 
 
-class ThoughtText(Struct):
-    text: str | None = None
-
-
 class ReasoningItem(JsonObject):
     type: Raw = Raw()
     id: str | None = None

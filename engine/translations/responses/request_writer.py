@@ -8,6 +8,7 @@ from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.limits import Losses, encode_chat
+from engine.translations.neutral.parameters import lose_penalties
 from engine.translations.neutral.request import ChatRequest, Tool
 from engine.translations.responses.content_writer import ItemWriter
 from engine.translations.vendors import openai_request_fields as openai_fields
@@ -77,7 +78,7 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> tuple[Json,
     for name in _CANNOT:
         if getattr(request, name):
             losses.add(request.place_of(name))
-    openai_fields.lose_penalties(request, losses)
+    lose_penalties(request, losses)
     if (request.candidates or 1) > 1:
         losses.add(request.place_of("candidates"))
     limit = request.max_tokens

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.calls import check_buffer
-from engine.translations.neutral.json_members import WrongType, on_one_line
+from engine.translations.neutral.json_members import WrongType, encode, on_one_line
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.responses import answer_writer
 from engine.translations.responses.caller_tools import needs_whole
 from engine.translations.vendors.openai_content import write_logprobs
 from engine.values.trees import Json
 
-_encode = msgspec.json.Encoder().encode
 _TEXT_DELTA = (
     b"event: response.output_text.delta\n"
     b'data: {"type":"response.output_text.delta","sequence_number":%d,%b,"delta":%b,"logprobs":[]}'
@@ -86,7 +83,7 @@ class Writer(events.FirstCandidateWriter):
             "output_index": len(self._items.output),
             "content_index": len(self._message),
         }
-        self._part_members = _encode(self._part)[1:-1]
+        self._part_members = encode(self._part)[1:-1]
         added = self._in_part(
             "response.content_part.added", {"part": answer_writer.write_part(block, [])}
         )
@@ -99,7 +96,7 @@ class Writer(events.FirstCandidateWriter):
         block = self._block
         if isinstance(block, neutral.Text):  # nearly every delta
             self._sequence += 1
-            return _TEXT_DELTA % (self._sequence - 1, self._part_members, _encode(text))
+            return _TEXT_DELTA % (self._sequence - 1, self._part_members, encode(text))
         if isinstance(block, neutral.ToolCall):
             if needs_whole(block, self._request):
                 return b""
@@ -239,7 +236,7 @@ class Writer(events.FirstCandidateWriter):
     def _event(self, kind: str, members: Json) -> bytes:
         document = {"type": kind, "sequence_number": self._sequence, **members}
         self._sequence += 1
-        return b"event: %b\ndata: %b\n\n" % (kind.encode(), on_one_line(_encode(document)))
+        return b"event: %b\ndata: %b\n\n" % (kind.encode(), on_one_line(encode(document)))
 
 
 def _summary(text: str) -> Json:

@@ -20,21 +20,12 @@ from functools import lru_cache
 from hashlib import blake2s
 from typing import Literal
 
-import msgspec
 from msgspec import Raw, Struct
 
+from engine.translations.neutral import parameters
 from engine.translations.neutral.argument_schemas import ALTERNATIVES, NO_ARGUMENTS
-from engine.translations.neutral.json_members import OBJECT, WrongType, value_of
+from engine.translations.neutral.json_members import OBJECT, WrongType, encode, value_of
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.parameters import (
-    LimitedWriter,
-    budget_of,
-    effort_of,
-    is_wide,
-    known_thinking,
-    nearest_effort,
-    number,
-)
 from engine.translations.neutral.request import OutputFormat, Thinking, Tool
 from engine.translations.vendors.closed_schemas import ClosedSchema, closed_schema
 from engine.translations.vendors.model_parameters import models
@@ -95,15 +86,15 @@ _REASONS = {
     "type": "each schema needs a type",
     "allOf": "these schemas cannot be joined",
 }
-_NO_ARGUMENTS = Raw(msgspec.json.encode(NO_ARGUMENTS))
+_NO_ARGUMENTS = Raw(encode(NO_ARGUMENTS))
 
 
-class ParameterWriter(LimitedWriter[Model]):
+class ParameterWriter(parameters.LimitedWriter[Model]):
     """Writes the parameters of one request within the limits of a model."""
 
     def thinking(self, max_tokens: int) -> Json:
         """The members `thinking` and `output_config.effort` for a caller of another language."""
-        thinking, model = known_thinking(self._request, self._losses), self._model
+        thinking, model = parameters.known_thinking(self._request, self._losses), self._model
         if thinking is None:
             return {}
         if thinking.off or thinking.effort == "none":
@@ -117,9 +108,11 @@ class ParameterWriter(LimitedWriter[Model]):
             config = {"thinking": {"type": "adaptive"}}
             effort = thinking.effort
             if thinking.budget is not None:
-                effort = effort_of(thinking.budget)
+                effort = parameters.effort_of(thinking.budget)
             if effort:
-                config["output_config"] = {"effort": nearest_effort(effort, model.efforts)}
+                config["output_config"] = {
+                    "effort": parameters.nearest_effort(effort, model.efforts)
+                }
         choice = self._request.tool_choice
         if config and self._request.tools and choice is not None and choice.mode == "any":
             reason = "the model does not think if a tool call is required"
@@ -141,7 +134,7 @@ class ParameterWriter(LimitedWriter[Model]):
         if thinking.budget is not None:
             budget = min(max(thinking.budget, MIN_BUDGET), max_tokens - 1)
         else:
-            budget = min(budget_of(thinking.effort or _DEFAULT_EFFORT), max_tokens // 2)
+            budget = min(parameters.budget_of(thinking.effort or _DEFAULT_EFFORT), max_tokens // 2)
             budget = max(budget, MIN_BUDGET)
         if not MIN_BUDGET <= budget < max_tokens:
             reason = f"{max_tokens} tokens leave no room for thoughts of {MIN_BUDGET}"
@@ -172,7 +165,7 @@ class ParameterWriter(LimitedWriter[Model]):
         return members
 
     def _sample(self, members: Json, name: str, *, thinks: bool) -> None:
-        hint = name != "temperature" and is_wide(name, getattr(self._request, name))
+        hint = name != "temperature" and parameters.is_wide(name, getattr(self._request, name))
         if self._model.sampling == "none":
             self._lose(name, "the model takes none", hint=hint)
         elif thinks:
@@ -185,7 +178,7 @@ class ParameterWriter(LimitedWriter[Model]):
         raw: Raw | None = getattr(self._request, field)
         if raw is None:
             return None
-        value = number(raw)
+        value = parameters.number(raw)
         if value is None:
             raise WrongType(self._request.place_of(field), "a number")
         return value

@@ -108,19 +108,6 @@ def write_url(source: neutral.Inline | neutral.Link) -> str:
     return f"data:{source.media_type};base64,{source.data}"
 
 
-def why_not(block: neutral.Block) -> str:
-    if isinstance(block, neutral.Foreign):
-        return f"a block '{block.kind}' is another vendor's"
-    if isinstance(block, neutral.Media) and isinstance(block.source, neutral.UploadedFile):
-        return neutral.UPLOADED
-    if isinstance(block, neutral.Media):
-        if isinstance(block.source, neutral.Link) and not block.source.is_web:
-            return neutral.NOT_WEB
-        form = " by URL" if isinstance(block.source, neutral.Link) else ""
-        return f"the upstream takes no {block.kind}{form} here"
-    return "the upstream has no form for it"
-
-
 class TopToken(Struct):
     token: str | None = None
     logprob: float | None = None

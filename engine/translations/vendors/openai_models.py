@@ -10,15 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from engine.translations.neutral.parameters import (
-    EFFORTS,
-    NO_REASONING,
-    effort_of,
-    nearest_effort,
-    unknown_effort,
-)
+from engine.translations.neutral import parameters
 from engine.translations.neutral.request import Thinking
-from engine.translations.vendors.model_parameters import parameters
+from engine.translations.vendors import model_parameters
 from engine.values.wildcard import Patterns
 
 _VENDORS_OWN = Patterns(
@@ -46,7 +40,7 @@ def most_tokens(model: str) -> int | None:
 
 @lru_cache(maxsize=1000)  # names of models are short (`SelectModel`)
 def _takes(parameter: str, model: str) -> Any:
-    return parameters("openai")[parameter].find(model)
+    return model_parameters.parameters("openai")[parameter].find(model)
 
 
 def limit_field(model: str) -> str:
@@ -101,17 +95,17 @@ def reasoning_effort(thinking: Thinking | None, model: str) -> tuple[str | None,
         return None, ""
     efforts: tuple[str, ...] | None = _takes("reasoning_effort", model)
     if efforts == ():
-        return None, "" if thinking.off else NO_REASONING
+        return None, "" if thinking.off else parameters.NO_REASONING
     if thinking.off:
         return (None if efforts is None else efforts[0]), ""
     effort = thinking.effort
     if not effort:
         if thinking.budget is None:
             return None, ""  # as the model likes
-        effort = effort_of(thinking.budget)
+        effort = parameters.effort_of(thinking.budget)
     elif efforts is None or effort in efforts:
         return effort, ""  # as it is, or as another vendor knows it
-    elif effort not in EFFORTS:
-        return None, unknown_effort(effort)
+    elif effort not in parameters.EFFORTS:
+        return None, parameters.unknown_effort(effort)
     words = tuple(each for each in efforts or ("low", "medium", "high") if each != "none")
-    return nearest_effort(effort, words), ""
+    return parameters.nearest_effort(effort, words), ""

@@ -34,7 +34,6 @@ SHARED_MEMBERS = (
 )
 _SHARED, _SHARED_NAMES = Patterns(SHARED_MEMBERS), frozenset(SHARED_MEMBERS)
 
-PENALTIES = ("presence_penalty", "frequency_penalty")
 _MODES: dict[str, Literal["auto", "none", "any"]] = {
     "none": "none",
     "auto": "auto",
@@ -235,12 +234,6 @@ def write_effort(request: ChatRequest, model: str, losses: Losses) -> tuple[str 
 
 def lose_logprobs(request: ChatRequest, losses: Losses) -> None:
     losses.add(request.place_of("logprobs"), "a model that reasons gives none")
-
-
-def lose_penalties(request: ChatRequest, losses: Losses) -> None:
-    for name in PENALTIES if request.presence_penalty or request.frequency_penalty else ():
-        if (penalty := getattr(request, name)) is not None and bytes(penalty) not in (b"0", b"0.0"):
-            losses.add(request.place_of(name), "the model takes none")
 
 
 def write_verbosity(request: ChatRequest, model: str, losses: Losses) -> str | None:

@@ -16,7 +16,6 @@ from engine.translations.converse.answer_fields import (
     CitationsContent,
     Reasoning,
     ToolUse,
-    Words,
 )
 from engine.translations.converse.answer_reader import (
     BlockReader,
@@ -26,6 +25,7 @@ from engine.translations.converse.answer_reader import (
 )
 from engine.translations.neutral import content
 from engine.translations.neutral.answer import collect
+from engine.translations.neutral.answer_json import TextPiece
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Close, Delta, Event, Open, Sign
 from engine.translations.neutral.json_members import WrongType
@@ -260,7 +260,7 @@ def test_thoughts_are_signed_at_their_end() -> None:
 
 
 def test_a_cited_text_without_a_source_in_the_web_is_a_text() -> None:
-    cited = CitationsContent(content=[Words("a"), Words("b")])
+    cited = CitationsContent(content=[TextPiece("a"), TextPiece("b")])
     events = [*BlockReader().whole(BlockShape(citations_content=cited))]
     assert events == [Open(Text()), Delta("ab"), Close()]
 

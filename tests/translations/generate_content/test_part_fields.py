@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from engine.translations import language
 from engine.translations.generate_content.part_fields import (
     SEAL_BASE64,
     UNSIGNED,
+    Blob,
     Fields,
-    read_file,
-    read_inline,
+    FileData,
+    inline_media,
+    linked_media,
     without_seals,
 )
 from engine.translations.neutral.content import Inline, Link, UploadedFile
@@ -45,8 +46,8 @@ def test_the_documented_name_counts_where_a_member_is_there_under_both() -> None
     assert set(fields.rest()) == {"mime_type", "_privateName"}
 
 
-def fields(value: Any) -> Fields:
-    return Fields(json.dumps(value).encode())
+def blob(**members: object) -> Blob:
+    return Blob.read(json.dumps(members).encode(), "", [])
 
 
 @each(
@@ -62,7 +63,7 @@ def fields(value: Any) -> Fields:
     ],
 )
 def test_the_media_type_tells_the_kind(media_type: str, kind: str) -> None:
-    assert read_inline(fields({"mimeType": media_type, "data": "AA=="})).kind == kind
+    assert inline_media(blob(mimeType=media_type, data="AA==")).kind == kind
 
 
 @each(
@@ -72,7 +73,7 @@ def test_the_media_type_tells_the_kind(media_type: str, kind: str) -> None:
 def test_base64_has_the_alphabet_and_the_padding_of_other_vendors(
     data: str | None, standard: str
 ) -> None:
-    media = read_inline(fields({"mime_type": "image/png", "data": data, "displayName": "a"}))
+    media = inline_media(blob(mime_type="image/png", data=data, displayName="a"))
     assert (media.source, media.name) == (Inline("image/png", standard), "a")
 
 
@@ -88,7 +89,8 @@ def test_base64_has_the_alphabet_and_the_padding_of_other_vendors(
     ],
 )
 def test_a_uri_of_the_vendors_is_no_link(uri: str, is_uploaded: bool) -> None:
-    media = read_file(fields({"fileUri": uri, "mimeType": "video/mp4"}))
+    members = {"fileUri": uri, "mimeType": "video/mp4"}
+    media = linked_media(FileData.read(json.dumps(members).encode(), "", []))
     assert media.source == (UploadedFile() if is_uploaded else Link(uri, "video/mp4"))
 
 

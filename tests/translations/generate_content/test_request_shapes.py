@@ -3,20 +3,19 @@
 import pytest
 
 from engine.translations.generate_content.request_shapes import Blob, ContentObject, FunctionCall
-from engine.translations.neutral.request_json import ObjectReader
 
 
 @pytest.mark.parametrize("name", ["mimeType", "mime_type"])
 def test_a_member_may_have_either_name(name):
-    blob = ObjectReader(Blob).read(b'{"%b": "image/png", "data": "iVBO"}' % name.encode(), "", [])
+    blob = Blob.read(b'{"%b": "image/png", "data": "iVBO"}' % name.encode(), "", [])
     assert (blob.mime_type, blob.data) == ("image/png", "iVBO")
 
 
 def test_the_arguments_of_a_call_keep_their_names():
-    call = ObjectReader(FunctionCall).read(b'{"name": "f", "args": {"my_name": 1}}', "", [])
+    call = FunctionCall.read(b'{"name": "f", "args": {"my_name": 1}}', "", [])
     assert bytes(call.args) == b'{"my_name": 1}'
 
 
 def test_one_item_may_stand_for_its_list():
-    content = ObjectReader(ContentObject).read(b'{"parts": {"text": "Hi"}}', "", [])
+    content = ContentObject.read(b'{"parts": {"text": "Hi"}}', "", [])
     assert [bytes(part) for part in content.parts or ()] == [b'{"text": "Hi"}']

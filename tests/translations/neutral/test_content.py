@@ -20,7 +20,7 @@ from engine.translations.neutral.content import (
     read_cache_mark,
 )
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.request_json import JsonObject, ObjectReader
+from engine.translations.neutral.request_json import JsonObject
 from engine.translations.translation import LossRules, Translation
 from engine.values.wildcard import Patterns
 
@@ -64,9 +64,6 @@ def test_a_span_is_counted_from_another_beginning():
     assert Citation("https://a").moved(-3) == Citation("https://a")
 
 
-PARTS = ObjectReader(JsonObject)
-
-
 @pytest.mark.parametrize(
     ("part", "mark"),
     [
@@ -78,12 +75,12 @@ PARTS = ObjectReader(JsonObject)
     ],
 )
 def test_the_mark_of_a_part(part: bytes, mark: str) -> None:
-    assert read_cache_mark(PARTS.read(part, "", []).extra) == mark
+    assert read_cache_mark(JsonObject.read(part, "", []).extra) == mark
 
 
 def test_a_mark_stays_unread_so_that_its_loss_is_named() -> None:
     unread: list[str] = []
-    PARTS.read(b'{"cache_control":{"type":"ephemeral"}}', "messages.content", unread)
+    JsonObject.read(b'{"cache_control":{"type":"ephemeral"}}', "messages.content", unread)
     assert unread == ["messages.content.cache_control"]
     assert Patterns(CACHE_MARKS).match(unread[0])
 

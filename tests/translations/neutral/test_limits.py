@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Inline,
+    Link,
+    Media,
+    Text,
+    UploadedFile,
+)
 from engine.translations.neutral.limits import Loss, Losses, visible_place
 from engine.values.wildcard import Patterns
+from tests.support.each import each
 
 
 def losses(*places: str, hints: tuple[str, ...] = ()) -> Losses:
@@ -56,3 +66,29 @@ def test_of_many_fields_the_first_are_named_and_the_others_counted() -> None:
 )
 def test_a_place_is_written_in_visible_ascii_and_bounded(place: str, expected: str) -> None:
     assert visible_place(place) == expected
+
+
+@each(
+    ("block", "reason"),
+    [
+        (Foreign(kind="bash"), "a block 'bash' is another vendor's"),
+        (
+            Media(kind="image", source=UploadedFile()),
+            "the file was uploaded to another vendor",
+        ),
+        (
+            Media(kind="video", source=Inline("video/mp4", "AAAA")),
+            "the upstream takes no video here",
+        ),
+        (
+            Media(kind="document", source=Link("https://a")),
+            "the upstream takes no document by URL here",
+        ),
+        (Media(kind="image", source=Link("s3://a")), "only http and https links can be sent"),
+        (Text(text="a"), "the upstream has no form for it"),
+    ],
+)
+def test_why_a_block_cannot_be_said(block: Block, reason: str) -> None:
+    block_losses = losses()
+    block_losses.add_block(block)
+    assert [loss.reason for loss in block_losses.losses] == [reason]

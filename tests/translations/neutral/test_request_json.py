@@ -13,7 +13,6 @@ from msgspec import Raw
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request_json import (
     JsonObject,
-    ObjectReader,
     UnknownObject,
     kind_of,
     present,
@@ -55,8 +54,6 @@ class Chat(JsonObject):
     stream: bool | None = None
 
 
-CHATS = ObjectReader(Chat)
-
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 _PARTS = st.one_of(
     st.fixed_dictionaries(
@@ -86,7 +83,7 @@ _CHATS = st.fixed_dictionaries(
 
 def read(document: Any) -> tuple[Chat, list[str]]:
     unread: list[str] = []
-    return CHATS.read(json.dumps(document).encode(), "", unread), unread
+    return Chat.read(json.dumps(document).encode(), "", unread), unread
 
 
 def plain(value: Any) -> Any:
@@ -179,7 +176,7 @@ def test_a_value_of_another_type_is_refused_with_its_place(
 @pytest.mark.parametrize("text", [b"", b"{", b'{"a": }', b'{"stream": "\xff"}', b"[" * 100_000])
 def test_a_text_that_is_no_object_is_refused(text: bytes) -> None:
     with pytest.raises(WrongType):
-        CHATS.read(text, "", [])
+        Chat.read(text, "", [])
 
 
 def test_the_kind_of_an_object_is_its_type() -> None:
@@ -196,13 +193,12 @@ class Marks(JsonObject):
 @pytest.mark.parametrize("blank", ["null", '""', "[]"])
 def test_an_unknown_member_without_content_is_none(blank: str) -> None:
     unread: list[str] = []
-    chat = CHATS.read(f'{{"stream": true, "x": {blank}, "y": {{}}}}'.encode(), "", unread)
+    chat = Chat.read(f'{{"stream": true, "x": {blank}, "y": {{}}}}'.encode(), "", unread)
     assert (list(chat.extra), unread) == (["y"], ["y"])
 
 
 @pytest.mark.parametrize("unknown", ["", ', "x": 1'])
 def test_a_float_that_is_whole_is_a_whole_number(unknown: str) -> None:
-    reader = ObjectReader(Picture)
-    assert reader.read(f'{{"type": "picture", "size": 12.0{unknown}}}'.encode(), "", []).size == 12
+    assert Picture.read(f'{{"type": "picture", "size": 12.0{unknown}}}'.encode(), "", []).size == 12
     with pytest.raises(WrongType, match="a whole number"):
-        reader.read(f'{{"type": "picture", "size": 1.5{unknown}}}'.encode(), "", [])
+        Picture.read(f'{{"type": "picture", "size": 1.5{unknown}}}'.encode(), "", [])

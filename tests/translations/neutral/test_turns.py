@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.translations.neutral.content import Block, Refusal, Text, ToolCall, ToolResult
 from engine.translations.neutral.limits import Losses
-from engine.translations.neutral.request import Message, Role
+from engine.translations.neutral.request import ChatRequest, Message, Role
 from engine.translations.neutral.turns import (
     from_user_to_user,
     results_before_others,
@@ -88,7 +88,8 @@ def test_turns_from_a_users_to_a_users(
         return message.role[0] + "+" * is_continued if message.blocks else ""
 
     messages = [turn(each_turn) for each_turn in turns.split()]
-    result = from_user_to_user(messages, write, losses, prefill=prefill, place="messages")
+    request = ChatRequest(language="", model="", messages=messages)
+    result = from_user_to_user(request, messages, write, losses, prefill=prefill)
     error = losses.remainder_error
     assert " ".join(each_turn["content"] for each_turn in result) == expected_turns
     assert [loss.place for loss in losses.losses] == expected_losses

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import json
 
+from engine.translations.neutral.answer_json import TextPiece
 from engine.translations.neutral.content import Citation, Signature
 from engine.translations.responses.answer_fields import (
     ANNOTATIONS,
@@ -39,12 +40,16 @@ def test_no_signature() -> None:
     assert read_signature("", "rs_1") is None
 
 
+def pieces(texts: list[str]) -> list[TextPiece]:
+    return [TextPiece(text) for text in texts]
+
+
 @each(
     ("summary", "content", "text"),
     [(["a", "b"], ["c"], "a\n\nb"), ([], ["c", "d"], "cd"), ([], [], "")],
 )
 def test_thoughts(summary: list[str], content: list[str], text: str) -> None:
-    assert thoughts(summary, content) == text
+    assert thoughts(pieces(summary), pieces(content)) == text
 
 
 def test_citations_survive() -> None:

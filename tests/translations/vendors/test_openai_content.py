@@ -5,21 +5,15 @@ from __future__ import annotations
 import pytest
 
 from engine.translations.neutral.content import (
-    Block,
-    Foreign,
     Inline,
     Link,
-    Media,
     Source,
-    Text,
-    UploadedFile,
 )
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.vendors.openai_content import (
     read_data_url,
     read_file_data,
     read_url,
-    why_not,
     write_url,
 )
 from tests.support.each import each
@@ -74,26 +68,6 @@ def test_other_data_of_files_are_refused(data: str, name: str) -> None:
     with pytest.raises(WrongType) as excinfo:
         read_file_data(data, name, "p")
     assert excinfo.value.place == "p"
-
-
-@each(
-    ("block", "reason"),
-    [
-        (Foreign(kind="bash"), "a block 'bash' is another vendor's"),
-        (
-            Media(kind="image", source=UploadedFile()),
-            "the file was uploaded to another vendor",
-        ),
-        (Media(kind="video", source=PNG), "the upstream takes no video here"),
-        (
-            Media(kind="document", source=Link("https://a")),
-            "the upstream takes no document by URL here",
-        ),
-        (Text(text="a"), "the upstream has no form for it"),
-    ],
-)
-def test_why_a_block_cannot_be_said(block: Block, reason: str) -> None:
-    assert why_not(block) == reason
 
 
 @each(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Raw
 
 from engine.translations.embeddings import language
 from engine.translations.generate_content.answer_fields import ERRORS, read_error
 from engine.translations.generate_content.models import full_name, path_of
 from engine.translations.generate_content.part_fields import Fields
-from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.json_members import Members, WrongType, encode
 from engine.translations.neutral.language import Feature, Features, RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses
 from engine.values.trees import Json
@@ -136,9 +135,7 @@ def _read_single_answer(body: bytes) -> language.Embeddings:
 
 def _write_single_answer(answer: language.Embeddings, request: language.EmbeddingRequest) -> bytes:
     values = language.as_numbers(answer.vectors[0], "data[0].embedding")
-    return msgspec.json.encode(
-        {"embedding": {"values": values}, **write_usage(answer.input_tokens)}
-    )
+    return encode({"embedding": {"values": values}, **write_usage(answer.input_tokens)})
 
 
 def _read_batch(body: bytes, line: RequestLine) -> language.EmbeddingRequest:
@@ -156,7 +153,6 @@ def _write_batch(request: language.EmbeddingRequest, model: str, losses: Losses)
     lose_user(request, losses)
     name = full_name(model)
     language.check_repeated(len(name), request)
-    encode = msgspec.json.encode
     requests = [Raw(encode({"model": name, **write_input(each)})) for each in request.inputs]
     body = language.encode_embeddings({"requests": requests}, request)
     return TargetRequest(body, path_of(model, "batchEmbedContents"))
@@ -175,7 +171,7 @@ def _write_batch_answer(answer: language.Embeddings, request: language.Embedding
         {"values": language.as_numbers(vector, f"data[{index}].embedding")}
         for index, vector in enumerate(answer.vectors)
     ]
-    return msgspec.json.encode({"embeddings": embeddings, **write_usage(answer.input_tokens)})
+    return encode({"embeddings": embeddings, **write_usage(answer.input_tokens)})
 
 
 LANGUAGES = (

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Raw
 
-from engine.translations.embeddings.language import (
-    EmbeddingInput,
-    EmbeddingLanguage,
-    EmbeddingRequest,
-    Embeddings,
-    as_base64,
-    as_numbers,
-    encode_embeddings,
-)
-from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.embeddings import language
+from engine.translations.neutral.json_members import Members, WrongType, encode
 from engine.translations.neutral.language import Feature, Features, RequestLine, TargetRequest
 from engine.translations.neutral.limits import Losses
 from engine.translations.vendors.openai_content import ERRORS, read_error
@@ -36,7 +27,7 @@ _FEATURES = Features(
 _TEXTS = "a text or a list of texts: the model takes no token numbers"
 
 
-def read_request(body: bytes, line: RequestLine) -> EmbeddingRequest:
+def read_request(body: bytes, line: RequestLine) -> language.EmbeddingRequest:
     """A request. Raises WrongType, also for token numbers, which mean nothing to another model."""
     unread: list[str] = []
     members = Members(body, "", unread)
@@ -45,10 +36,11 @@ def read_request(body: bytes, line: RequestLine) -> EmbeddingRequest:
     encoding = members.text("encoding_format") or "float"
     if encoding not in ("float", "base64"):
         raise members.wrong("encoding_format", "float or base64")
-    request = EmbeddingRequest(
+    request = language.EmbeddingRequest(
         model=members.text("model") or line.model,
         inputs=[
-            EmbeddingInput(text=text, place=place, dimensions=dimensions) for place, text in texts
+            language.EmbeddingInput(text=text, place=place, dimensions=dimensions)
+            for place, text in texts
         ],
         base64=encoding == "base64",
         user=members.text("user") or "",
@@ -70,7 +62,7 @@ def _read_texts(members: Members) -> list[tuple[str, str]]:
     return [(f"input[{index}]", text) for index, text in enumerate(texts)]
 
 
-def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
+def write_request(request: language.EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
     inputs = request.inputs
     for each in inputs:
         if each.task_type:
@@ -86,10 +78,10 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Targ
         body["dimensions"] = inputs[0].dimensions
     if user := write_user(request.user):
         body["user"] = user
-    return TargetRequest(encode_embeddings(body, request), "/embeddings")
+    return TargetRequest(language.encode_embeddings(body, request), "/embeddings")
 
 
-def read_answer(body: bytes) -> Embeddings:
+def read_answer(body: bytes) -> language.Embeddings:
     members = Members(body)
     if "error" in members or "data" not in members:
         ERRORS.refuse(body)
@@ -104,11 +96,11 @@ def read_answer(body: bytes) -> Embeddings:
         vectors[index] = vector
     if sorted(vectors) != list(range(len(vectors))):
         raise members.wrong("data", "a list with every index from 0")
-    return Embeddings(vectors=[vectors[index] for index in range(len(vectors))])
+    return language.Embeddings(vectors=[vectors[index] for index in range(len(vectors))])
 
 
-def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
-    write = as_base64 if request.base64 else as_numbers
+def write_answer(answer: language.Embeddings, request: language.EmbeddingRequest) -> bytes:
+    write = language.as_base64 if request.base64 else language.as_numbers
     data = [
         {"object": "embedding", "index": index, "embedding": write(vector, f"data[{index}]")}
         for index, vector in enumerate(answer.vectors)
@@ -116,11 +108,11 @@ def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
     document: Json = {"object": "list", "data": data, "model": request.model}
     tokens = answer.input_tokens or 0  # the member is required
     document["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
-    return msgspec.json.encode(document)
+    return encode(document)
 
 
 LANGUAGES = (
-    EmbeddingLanguage(
+    language.EmbeddingLanguage(
         name="embeddings",
         dialect="openai",
         path_suffix="/embeddings",
