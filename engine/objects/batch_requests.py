@@ -32,10 +32,11 @@ MAX_PROBLEMS = 10
 
 _CHUNK = 65_536
 _MAX_BLANKS = 65_536
-"""Bytes of blank lines that are passed in one step."""
+"""Bytes of blanks that are passed in one step."""
 _FORGET = 1_000_000
 """Bytes of a file after which those before leave the memory of the process."""
 _KEY = re.compile(rb'"\s*:')
+_SPACE = re.compile(rb"\s+")
 
 
 class BatchRequest(NamedTuple):
@@ -92,19 +93,16 @@ class BatchWriter:
             if at - read > _FORGET and isinstance(buffer, FileView):
                 buffer.forget(read, at)
                 read = at
-            stop = buffer.find(b"\n", at, end)
-            stop = end if stop < 0 else stop
-            line = bytes(buffer[at : min(stop, at + MAX_LINE + 1)])
-            if not line.strip():  # and so may be megabytes of others
+            if blanks := _blanks(buffer, at, min(end, at + _MAX_BLANKS)):
                 self._pause()
-                text = bytes(buffer[at : min(end, at + _MAX_BLANKS)])
-                blanks = text[: len(text) - len(text.lstrip())]
                 number += blanks.count(b"\n")
                 yield blanks
                 at += len(blanks)
                 continue
+            stop = buffer.find(b"\n", at, end)
+            stop = end if stop < 0 else stop
             number += 1
-            yield self._line(line, number)
+            yield self._line(bytes(buffer[at : min(stop, at + MAX_LINE + 1)]), number)
             yield bytes(buffer[stop : min(stop + 1, end)])
             at = stop + 1
         self.finish()
@@ -276,3 +274,9 @@ def _invalid(message: str, param: str) -> GatewayError:
 def _chunks(buffer: Buffer, start: int, end: int) -> Iterator[bytes]:
     for at in range(start, end, _CHUNK):
         yield bytes(buffer[at : min(at + _CHUNK, end)])
+
+
+def _blanks(buffer: Buffer, start: int, end: int) -> bytes:
+    """The blanks at the beginning of a part of a body: of its first lines, if they have no more."""
+    match = _SPACE.match(buffer, start, end)
+    return b"" if match is None else match[0]

@@ -60,9 +60,10 @@ def read_request(query: str, lists: ListFacts, opener: IdOpener, opened: OpenedI
 
 
 def _size(text: str, lists: ListFacts) -> int:
-    if not text.isdecimal():
-        return lists.default
-    return max(1, min(int(text[:_DIGITS]), lists.max))
+    """The rows of a page. 0 is the default where the vendor names the cursor: a page without rows
+    would have the one that the caller has sent (Google's AIP-158 reads 0 so)."""
+    size = min(int(text[:_DIGITS]), lists.max) if text.isdecimal() else lists.default
+    return size or (0 if lists.cursor == "id" else lists.default)
 
 
 def _position(text: str, lists: ListFacts, opener: IdOpener, opened: OpenedIds) -> Position:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, unquote
 
@@ -22,6 +23,7 @@ from engine.spec.query_string import Query, decode
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
     Ambiguous,
+    Buffer,
     Edit,
     JsonPath,
     apply_edits,
@@ -31,6 +33,9 @@ from engine.values.json_edit import (
 )
 from engine.values.media_types import body_kind, essence
 from engine.values.trees import member_at, value_at
+
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
+"""How a JSON object or list begins."""
 
 
 class RequestIds:
@@ -52,6 +57,12 @@ class RequestIds:
             for location in ("path", "query", "header", "body")
         }
         self._body = self._of["body"]
+        self._by_name = {
+            location: [(_field_of(place.steps), place) for place in self._of[location]]
+            for location in ("query", "body")
+        }
+        # The outermost fields of those that have ids in fields inside of them.
+        self._roots = {f.partition("[")[0] for f, _ in self._by_name["body"] if "[" in f}
         self._names = names_in(self._body, json_name)
         self._marker = Marker(facts.marks, opener.sealer)
         self._when = facts.when
@@ -98,7 +109,7 @@ class RequestIds:
     def _open_query(self, exchange: Exchange, opened: OpenedIds) -> None:
         segments = []
         for name, segment in Query.parse(exchange.query).segments():
-            place = self._named(self._of["query"], name)
+            place = self._named("query", name)
             if place is not None and name is not None:
                 coded, _, raw = segment.partition("=")
                 text = decode(raw, f"query parameter {name!r}", plus=True)
@@ -197,26 +208,30 @@ class RequestIds:
         except Ambiguous as error:
             raise GatewayError(400, "invalid_value", f"The request body {error}.") from error
 
-    def _named(self, places: Sequence[IdPlace], name: str | None) -> IdPlace | None:
+    def _named(self, location: str, name: str | None) -> IdPlace | None:
         """The place of a parameter or field of this name."""
-        for place in places:
-            field = _field_of(place.steps)
+        for field, place in self._by_name[location]:
             if name is not None and (name == field or name.startswith(f"{field}[")):
                 return place
         return None
+
+    def _may_hold_ids(self, name: str) -> bool:
+        """Whether fields inside of a field may have ids."""
+        return bool(self._roots) and name.partition("[")[0] in self._roots
 
     def _open_form(self, exchange: Exchange, opened: OpenedIds) -> bool:
         raw = bytes(exchange.body.buffer).decode("latin-1")
         segments, changed = [], False
         for name, segment in Query.parse(raw, "the form").segments():
-            place = self._named(self._body, name)
-            if place is not None:
-                coded, _, text = segment.partition("=")
-                value = self._vendor_value(
-                    decode(text, f"field {name!r}", plus=True), place, exchange, opened
-                )
+            coded, _, raw_text = segment.partition("=")
+            if (place := self._named("body", name)) is not None:
+                text = decode(raw_text, f"field {name!r}", plus=True)
+                value = self._vendor_value(text, place, exchange, opened)
                 if value is not None:
                     segment, changed = f"{coded}={quote(value, safe='')}", True
+            elif name is not None and self._may_hold_ids(name):
+                data = decode(raw_text, f"field {name!r}", plus=True).encode()
+                _refuse_json(name, data, 0, len(data))
             segments.append(segment)
         segments += self._marker.form_fields(opened.owner)
         changed = changed or bool(self._marker)
@@ -234,8 +249,10 @@ class RequestIds:
             raise GatewayError(400, "invalid_multipart", message) from error
         changes: list[Edit] = []
         for part in parts:
-            place = self._named(self._body, part.name)
+            place = self._named("body", part.name)
             if place is None:
+                if self._may_hold_ids(part.name):
+                    _refuse_json(part.name, body.buffer, part.start, part.end)
                 continue
             text = bytes(body.buffer[part.start : part.end]).decode("utf-8", "replace")
             value = self._vendor_value(text, place, exchange, opened)
@@ -248,6 +265,14 @@ class RequestIds:
         # A large body is not copied for it: nothing behind this reads its bytes again.
         exchange.body = body.with_edits(*changes)
         return True
+
+
+def _refuse_json(name: str, buffer: Buffer, start: int, end: int) -> None:
+    """Refuse JSON in a field that has ids in fields inside of it: the vendor could read one there
+    that nobody has opened. Raises GatewayError 400."""
+    if _JSON.match(buffer, start, end):
+        message = f"The ids in JSON of the field '{name}' cannot be read; send {name}[MEMBER]."
+        raise GatewayError(400, "invalid_value", message, param=name)
 
 
 def _field_of(steps: Sequence[str]) -> str:

@@ -65,18 +65,18 @@ def invalid_parts(validator: Validator, value: object) -> tuple[list[Narrowed], 
     few = narrow(validator.is_valid, part.value, FEW_ITEMS)
     if few is not None:
         errors = errors_of(few)
-        if not any(_may_be_of_cut(error, few.value) for error in errors):
+        if not any(_may_be_of_cut(error) for error in errors):
             return [part, few], errors
     return [part], errors_of(part)
 
 
-def _may_be_of_cut(error: Any, value: Any) -> bool:
+def _may_be_of_cut(error: Any) -> bool:
     """Whether an error may come of the items that an array has lost: the complete array may have
     as many items as the schema requires, or be the value that it requires."""
     name = error.kind.name
     if name in ("anyOf", "oneOf"):
         branches = error.kind.as_dict()["context"]
-        return any(_may_be_of_cut(each, value) for branch in branches for each in branch)
+        return any(_may_be_of_cut(each) for branch in branches for each in branch)
     if name in ("const", "enum", "not"):
         return isinstance(error.instance, list | dict)
     return name in _OF_ITEM_COUNTS and isinstance(error.instance, list)

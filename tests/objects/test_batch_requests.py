@@ -105,6 +105,22 @@ def test_blank_lines_pass_many_at_once_and_are_counted(blanks):
     assert written(text) == text
 
 
+class Searched(bytes):
+    """Bytes that count how often they were searched."""
+
+    count = 0
+
+    def find(self, *arguments):
+        self.count += 1
+        return super().find(*arguments)
+
+
+def test_a_long_line_of_blanks_is_passed_in_pieces_without_a_search_for_each():
+    buffer = Searched(orjson.dumps(line("a", body={"model": "same"})) + b"\n" + b" " * 1_000_000)
+    assert b"".join(writer().lines(buffer, 0, len(buffer))) == buffer
+    assert buffer.count == 1
+
+
 def test_a_batch_without_requests_is_refused():
     assert "no requests" in refusal(b"\n").message
 

@@ -38,13 +38,17 @@ def asked(query, lists=IDS):
         ("", 20),
         ("limit=7", 7),
         ("limit=900", 50),
-        ("limit=0", 1),
+        ("limit=0", 0),
         ("limit=x", 20),
         ("limit=" + "9" * 5000, 50),
     ],
 )
 def test_the_size_is_within_the_vendors(query, size):
     assert asked(query).size == size
+
+
+def test_a_size_of_0_is_the_default_where_a_cursor_could_not_go_on():
+    assert asked("pageSize=0", TOKENS).size == TOKENS.default
 
 
 def test_a_cursor_is_an_id_of_the_caller():

@@ -1,6 +1,8 @@
 """Ids in requests: where they are found, and what is refused."""
 
+import itertools
 import json
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -131,6 +133,24 @@ def test_fields_inside_of_a_field(kind):
     opened({"names": {"file": "body#/video/id"}}, exchange)
     data = b"".join(exchange.body.chunks())
     assert data == body.replace(MINE.encode(), b"file-1")
+
+
+@each(
+    "kind, name, text",
+    itertools.product(
+        ["application/x-www-form-urlencoded", MULTIPART],
+        ["video", "video[]"],
+        ['{"id":"file-1"}', ' \n[{"id":"file-1"}]'],
+    ),
+)
+def test_json_in_a_field_hides_no_id(kind, name, text):
+    body = f"{quote(name)}={quote(text)}".encode()
+    if kind == MULTIPART:
+        body = multipart((f'name="{name}"', text.encode()))
+    exchange = new_exchange(environ={"CONTENT_TYPE": kind}, body=Body(body))
+    with pytest.raises(GatewayError, match="JSON of the field") as raised:
+        opened({"names": {"file": "body#/video/id"}}, exchange)
+    assert (raised.value.status, raised.value.param) == (400, name)
 
 
 def test_a_field_with_a_file_name_hides_no_id():

@@ -76,6 +76,14 @@ def test_a_page_that_is_cut_has_more():
     assert (ids(answer), answer["has_more"]) == ([sealed("a"), sealed("b")], True)
 
 
+def test_a_page_of_no_rows_says_whether_there_are_any():
+    for rows, more in (([row("a")], True), ([row("a", OTHER)], False)):
+        client = Client(page(*rows))
+        answer = listed(client, "limit=0")
+        assert (ids(answer), answer["has_more"], answer["first_id"]) == ([], more, None)
+        assert len(client.requests) == 1
+
+
 def test_the_list_goes_on_to_other_accounts():
     second = Client(page(row("z")))
     beta = target("beta", client=second)

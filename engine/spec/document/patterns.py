@@ -36,13 +36,19 @@ class Reading(NamedTuple):
     is_exact: bool = True
 
 
-_FIELD = "(?:yyyy|YYYY|yy|YY|MMM|MM|dd|DD|HH|hh|mm|ss|SS)"
+_FIELD = "(?>yyyy|YYYY|yy|YY|MMMM|MMM|MM|dd|DD|HH|hh|mm|ss|SS)"
 _CLOCK = re.compile(
     rf"(?=.*(?:yyyy|[-/:.]))(?:EEE,? )?{_FIELD}(?:[-/:., ]*(?:T|'T')?{_FIELD})+"
-    r"(?:[.,]S+|'?Z'?| ?a|[zX]+)*"
+    r"(?>[.,]S+|'?Z'?| ?[azX])*"
 )
 """A format of dates of Java or JavaScript (`yyyy-MM-dd'T'HH:mm:ss`), which generators of documents
-copy from annotations: as an expression it matches no date."""
+copy from annotations: as an expression it matches no date. Its parts are atomic: a long text that
+is none would be read in very many ways."""
+
+
+def is_date_format(pattern: str) -> bool:
+    """Whether a pattern is a format of dates (`yyyy-MM-dd`)."""
+    return _CLOCK.fullmatch(pattern) is not None
 
 
 @lru_cache(maxsize=_MAX_PATTERNS)
@@ -52,7 +58,7 @@ def read(pattern: str) -> Reading:
         is_valid = bool(_STANDARD.is_valid(pattern))
     except UnicodeEncodeError:
         return Reading(None, {}, False)
-    if _CLOCK.fullmatch(pattern):
+    if is_date_format(pattern):
         return Reading(None, {}, False)
     text = _unquoted(pattern)
     is_standard = is_valid and text == pattern

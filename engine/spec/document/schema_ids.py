@@ -122,9 +122,8 @@ class SchemaIds:
     def _name(self, path: Path, value: Json, resource: Resource) -> Resource:
         """Note the names of a schema. Returns the resource that its references are relative to."""
         if self._is_30:
-            schema_id = (
-                None if "$ref" in value else value.get("id")
-            )  # nothing counts beside a reference
+            # Nothing counts beside a reference.
+            schema_id = None if "$ref" in value else value.get("id")
         else:
             schema_id = value.get("$id")
         if isinstance(schema_id, str):

@@ -135,12 +135,19 @@ def test_flags_are_read_in_every_draft(pattern: str) -> None:
     [
         *("yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", "YYYY-MM-DDThh:mm:ssZ", "HH:mm:SS"),
         *("dd/MM/yyyy", "yyyy-MM-dd HH:mm:ss", "dd.MM.yyyy HH:mm", "MMM dd, yyyy hh:mm a"),
+        *("EEE, dd MMMM yyyy HH:mm:ss z", "yyyyMMdd HHmmss.SSSXXX"),
     ],
 )
 def test_a_format_of_dates_is_no_pattern(pattern: str) -> None:
     assert read(pattern).pattern is None
 
 
-@each("pattern", ["MM", "a-z", "^yyyy-MM-dd$", "Z", "mm-x", "-", "T"])
+@each(
+    "pattern",
+    [
+        *("MM", "a-z", "^yyyy-MM-dd$", "Z", "mm-x", "-", "T"),
+        *("yyyy" * 40 + "!", "yyyy-MM" + "z" * 40 + "!", "yyyy-MM" + "Z'" * 40 + "!"),
+    ],
+)
 def test_a_pattern_that_resembles_a_format_of_dates_is_one(pattern: str) -> None:
     assert read(pattern).pattern == pattern

@@ -63,7 +63,10 @@ def _repair_names(schema: Schema, properties: Json) -> None:
 
 def _warn(schema: Schema, at: tuple[str, ...], pattern: str, reading: patterns.Reading) -> None:
     short = format_excerpt(pattern, _MAX_LENGTH)
-    if reading.pattern is None:
+    if patterns.is_date_format(pattern):
+        message = f"{short!r} is a format of dates, not a regular expression; it is left out"
+        schema.warn_at(at, "MW253", message, "write `format: date`, or an expression")
+    elif reading.pattern is None:
         message = f"{short!r} is not a regular expression that can be read; it is left out"
         schema.warn_at(at, "MW253", message, "write it in the syntax of ECMA-262")
     elif not reading.is_exact:

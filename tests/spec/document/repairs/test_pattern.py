@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from engine.source.problem import Findings
+from engine.spec.document.repairs.apply import repair
 from engine.spec.document.schema_keywords import SOURCE_PATTERN
-from tests.support.documents import repaired
+from tests.support.documents import document, library, repaired
 from tests.support.each import each
 
 
@@ -58,3 +60,12 @@ from tests.support.each import each
 )
 def test_a_pattern_is_written_as_it_is_read(schema: Any, result: Any, codes: list[str]) -> None:
     assert repaired(copy.deepcopy(schema)) == (result, codes)
+
+
+def test_the_warning_of_a_format_of_dates_says_what_it_is() -> None:
+    files = library(
+        document(components={"schemas": {"Day": {"type": "string", "pattern": "yyyy-MM-dd"}}})
+    )
+    findings = Findings()
+    repair(files, findings)
+    assert ["a format of dates" in problem.message for problem in findings.problems] == [True]
