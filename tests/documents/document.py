@@ -154,18 +154,22 @@ class Document:
         return Part(self, file, unquote(pointer), value)
 
     def operations(self) -> Iterator[Operation]:
-        """Path, method, path item and operation of those that exist and are no WebSocket."""
+        """Path, method, path item and operation of all that exist."""
         paths = self.root.get("paths")
         for path in paths.value if isinstance(paths.value, dict) else ():
             with suppress(NotJudged):  # a reference without a target
                 item = paths.get(path)
                 for method in METHODS if path.startswith("/") else ():
                     operation = item.get(method)
-                    if (
-                        isinstance(operation.value, dict)
-                        and not operation.get("responses").get("101").value
-                    ):
+                    if isinstance(operation.value, dict):
                         yield path, method, item, operation
+
+    def calls(self) -> Iterator[Operation]:
+        """The operations that are no WebSocket."""
+        for operation in self.operations():
+            with suppress(NotJudged):
+                if not operation[3].get("responses").get("101").value:
+                    yield operation
 
 
 def _with_texts_as_keys(value: Any) -> Any:

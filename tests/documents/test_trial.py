@@ -120,7 +120,7 @@ def test_operations_without_a_target_and_websockets_are_not_called(tmp_path: Pat
     socket = {"responses": {"101": {"description": "ok"}}}
     paths = {"/a": {"$ref": "nothing.json"}, "/b": {"get": called}, "/c": {"get": socket}}
     file.write_text(json.dumps({"openapi": "3.1.0", "paths": paths}))
-    assert [path for path, *_ in Document(file).operations()] == ["/b"]
+    assert [path for path, *_ in Document(file).calls()] == ["/b"]
 
 
 @each("version", ["3.0.3", "3.1.0"])

@@ -71,7 +71,7 @@ def trial(file: Path, most_operations: int) -> Result:
         (folder / "gateway.yaml").write_text(config.replace("{listen}", "127.0.0.1:0"))
         check_document(folder, result)
         document = Document(file)
-        operations = list(document.operations())
+        operations = list(document.calls())
         result.version, result.operations = document.version, len(operations)
         if result.failures:
             return result
