@@ -195,7 +195,7 @@ class RequestIds:
             return False
         if self._names is None or has_escaped_ascii(text):
             return True
-        return any(text.find(name) >= 0 for name in self._names)
+        return any(text.rfind(name) >= 0 for name in self._names)
 
     def _refuse_repeats(self, text: bytes, found: int) -> None:
         """Refuse JSON in which a member with an id, or one above it, may be given twice: the vendor

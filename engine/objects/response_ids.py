@@ -66,7 +66,7 @@ class SealedPlaces:
         if not names:
             return False
         # A name may be written with escapes, which are rare outside of values.
-        return any(text.find(name) >= 0 for name in names) or text.find(rb"\u00") >= 0
+        return any(text.rfind(name) >= 0 for name in names) or text.rfind(rb"\u00") >= 0
 
 
 class ResponseSealer:

@@ -79,7 +79,7 @@ class Spellings:
     def edits(self, text: Buffer) -> list[Edit]:
         """The edits that give the members of a JSON text their documented names. Raises
         GatewayError 400 for a member that is there in both spellings."""
-        if text.find(b"_") < 0 and text.find(b"\\u005") < 0:
+        if text.find(b"_") < 0 and text.rfind(b"\\u005") < 0:
             return []  # as most requests
         if _OTHER_SPELLING.search(text) is None:
             return []

@@ -18,7 +18,7 @@ def open_summaries(summaries: Summaries, locations: ModelLocations | None) -> St
     Raises GatewayError 400 for a summary that is not the caller's."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        if exchange.body.buffer.find(MARK) < 0:  # nearly every request
+        if exchange.body.buffer.rfind(MARK) < 0:  # nearly every request
             return following(exchange)
         value = exchange.content.value
         request = json_or_none(bytes(exchange.body.buffer)) if value is MISSING else value

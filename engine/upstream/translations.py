@@ -143,7 +143,7 @@ class RouteTranslations:
         """The edits of a request without a translation: they remove the signatures of thoughts that
         another vendor has made, because the target would refuse them."""
         language, body = self._relayed, exchange.body.buffer
-        if language is None or body.find(language.seal) < 0:
+        if language is None or body.rfind(language.seal) < 0:
             return []
         value = exchange.content.value
         changes = language.without_seals(json_or_none(bytes(body)) if value is MISSING else value)

@@ -48,10 +48,8 @@ def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
 
 
 def has_escaped_ascii(text: Buffer) -> bool:
-    """Whether an ASCII character is escaped, as no encoder does with the letters of a name.
-
-    Python's escapes those of Latin-1, `\\u00e9`. `rfind` takes a quarter of the time of `find`.
-    """
+    """Whether an ASCII character is escaped, as no encoder does with the letters of a name; many do
+    with those of Latin-1. `rfind` takes a quarter of the time of `find`."""
     return text.rfind(_ESCAPE) >= 0 and _ESCAPED_ASCII.search(text) is not None
 
 
