@@ -13,8 +13,13 @@ from gevent import GreenletExit
 from engine import dialects
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.credentials.tokens.token import CredentialUnavailable
+from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Exchange
 from engine.relay.websocket.handshake import UpgradeRequest
+from engine.translations import language
+from engine.translations.neutral.language import RequestLine
+from engine.translations.neutral.refusals import LossRules
+from engine.translations.translation import Translation
 from engine.upstream.attempt import attempt
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client import failures
@@ -287,3 +292,26 @@ def test_a_failed_attempt_leaves_no_response_to_the_garbage_collector(name: str)
     finally:
         gc.enable()
     assert not left
+
+
+@pytest.mark.parametrize("is_translated", [False, True])
+def test_a_request_in_another_format_is_not_a_message_of_a_websocket(is_translated: bool) -> None:
+    class Sockets:
+        def send(self, *_: Any) -> Any:
+            return FakeResponse(200, JSON, [b'{"from": "a socket, of which this is the answer"}'])
+
+    answer = b'{"choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}'
+    east = target(Client(FakeResponse(200, JSON, [answer])))
+    east.upstream.responses_websocket = True
+    sockets: Any = Sockets()
+    caller = InternalCaller(None, sockets=sockets)
+    exchange = new_exchange("POST", "/x", connection=InternalConnection(b"", caller))
+    request = build_request(east, exchange, east.upstream.headers(()), None)
+    translation = Translation(language("responses"), language("chat_completions"))
+    body = b'{"model":"m","input":"Hi"}'
+    translated = translation.request(body, RequestLine(id="r"), "m", LossRules())
+    result = attempt(
+        east, None, request, exchange, OPENAI, 9.0, translated if is_translated else None
+    )
+    assert result.content is not None
+    assert (b"a socket" in result.content.first) is not is_translated

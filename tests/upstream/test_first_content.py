@@ -18,6 +18,7 @@ from engine.upstream.first_content import (
     HELD_EVENTS,
     ErrorFirst,
     FirstContent,
+    Misframed,
     read_first_content,
 )
 from engine.values.errors import EventTooLarge
@@ -216,6 +217,8 @@ def test_bytes_that_come_to_no_event_are_limited(
     few, content = [nothing * 40] * 3, event({"choices": [{"text": "H"}]})
     first_content, _ = opened(OPENAI, *few, content)
     assert first_content.first == content
+    first_content, _ = opened(OPENAI, nothing * 600 + content)
+    assert first_content.first == content
     with pytest.raises(EventTooLarge, match="1000 bytes before the first event"):
         opened(OPENAI, *few * 10, content)
 
@@ -273,6 +276,22 @@ def test_white_space_and_a_mark_before_an_answer_pass(body: bytes) -> None:
     content = FirstContent(b"", framing=Framing.UNKNOWN)
     path = "/v1/chat/completions"
     assert read_first_content(response, OPENAI, content=content, chat_path=path).first == body
+
+
+def test_what_was_read_to_find_the_framing_is_read_again() -> None:
+    pieces = [b"\n", b"\n{", b'"choices": [1]}']
+    response: Any = FakeResponse(200, JSON, pieces)
+    with pytest.raises(Misframed) as raised:
+        read_first_content(response, OPENAI, chat_path="/v1/chat/completions")
+    assert raised.value.data + b"".join(response.pieces) == b"".join(pieces)
+
+
+def test_a_long_body_without_a_framing_is_not_held() -> None:
+    pieces = [b"x" * 40_000] * 4
+    response: Any = FakeResponse(200, JSON, pieces)
+    content = FirstContent(b"", framing=Framing.UNKNOWN)
+    read_first_content(response, OPENAI, content=content, chat_path="/v1/chat/completions")
+    assert (len(content.first), len(response.pieces)) == (80_000, 2)
 
 
 def test_a_response_of_a_plain_api_is_not_parsed() -> None:

@@ -497,3 +497,9 @@ def test_a_silent_stream_of_unknown_bytes_has_its_heartbeat_in_time() -> None:
     beats = answered.data.split(b"data:")[0]
     assert beats.count(b": keep-alive\n\n") == 2
     assert answered.events[0] == WORD
+
+
+def test_a_text_that_ends_before_its_framing_is_known_is_json() -> None:
+    response: Any = FakeResponse(200, EVENTS, [b'{"error": "to'])
+    read = framed(response, lambda: Framing.EVENTS, FirstContent(b""))
+    assert (read.header("content-type"), read.read()) == ("application/json", b'{"error": "to')

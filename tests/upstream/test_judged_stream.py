@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from engine import dialects
 from engine.exchange.record import Outcome
 from engine.upstream.client import failures
+from engine.upstream.judged_stream import EventArray
+from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 from tests.support.amazon_events import AMAZON_EVENTS, chunk, event, exception
 from tests.support.answering import KEY, Answered
@@ -195,3 +198,9 @@ def test_an_error_in_an_array_that_is_edited_as_a_whole_is_a_failed_attempt() ->
     edits = {"body": {"remove": ["x"]}}
     answered = Answered("gemini", JSON, text, body={"contents": []}, path=PATH, edits=edits)
     assert answered.failure == "error"
+
+
+def test_events_that_come_to_no_item_are_not_kept() -> None:
+    stream = EventArray(dialects.get("gemini"), Redaction([]))
+    assert stream.feed(b"data: x\n\n" * 10_000) == b""
+    assert (stream.finish(), stream.failure) == (b"[]\n", None)

@@ -77,7 +77,8 @@ def test_an_event_is_one_line_whatever_the_message_is():
 
 def test_an_empty_output_is_that_of_the_items_before():
     item = message("response.output_item.done", item={"n": 1})
-    reading = Reading(CREATED, item, message("response.completed", response={"id": "r"}))
+    none = message("response.output_item.done")
+    reading = Reading(CREATED, item, none, message("response.completed", response={"id": "r"}))
     reading.body()
     assert reading.ended == [{"id": "r", "output": [{"n": 1}]}]
 

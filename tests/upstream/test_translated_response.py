@@ -154,6 +154,10 @@ def test_a_compressed_answer_is_translated() -> None:
     from_upstream = response([data[:20], data[20:]], [*JSON, GZIP])
     assert text_of(read(from_upstream)) == "Hello"
     assert from_upstream.header("content-encoding") is None
+    assert from_upstream.usage is not None
+    usage = from_upstream.usage.usage()
+    assert usage is not None
+    assert (usage.input, usage.output) == (3, 2)
 
 
 def test_what_breaks_off_behind_the_last_event_is_complete() -> None:

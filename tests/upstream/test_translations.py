@@ -18,6 +18,7 @@ from engine.upstream.translations import (
     TranslationTables,
     translated_request,
 )
+from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, upstream
@@ -44,11 +45,13 @@ class Operations:
         return "messages" if dialect == "anthropic" else ""
 
 
-def route(operation: ModelOperation = CHAT, **model: Any) -> RouteTranslations:
+def route(
+    operation: ModelOperation = CHAT, summaries: Any = None, **model: Any
+) -> RouteTranslations:
     models: Any = {"alias": SimpleNamespace(**vars(MODEL) | model)}
     operations: Any = Operations()
     tables = TranslationTables(operations, models)
-    return RouteTranslations(operation, tables, clock=lambda: 1_700_000_000.5)
+    return RouteTranslations(operation, tables, lambda: 1_700_000_000.5, summaries)
 
 
 def target(dialect: str = "anthropic", model: str = "claude-sonnet-4-5") -> Target:
@@ -123,6 +126,37 @@ def test_fields_are_refused_or_dropped_as_the_model_says() -> None:
     translated = route(translate="lossy").translate(chat(seed=1, logit_bias={"1": 2}), target())
     assert translated is not None
     assert sorted(translated.dropped) == ["logit_bias", "seed"]
+
+
+def test_a_refusal_is_kept_without_the_frames_that_refer_to_the_request() -> None:
+    there, exchange = target(), chat(logit_bias={"1": 2})
+    requests = TranslatedRequests(route(), exchange)
+    assert not requests.carries(there)
+    refusal = requests.refusal([there])
+    assert refusal is not None
+    assert (refusal.__traceback__, refusal.__cause__, refusal.__context__) == (None, None, None)
+
+
+def test_a_target_without_a_translation_can_have_every_request() -> None:
+    requests = TranslatedRequests(route(), chat(logit_bias={"1": 2}))
+    assert requests.carries(target("openai"))
+    assert requests.translated(target("openai")) is None
+
+
+def test_a_summary_is_sealed_for_the_caller() -> None:
+    class Summaries:
+        def seal(self, summary: str, caller: Caller | None) -> str:
+            return f"{summary} of {caller and caller.name}"
+
+    operation = ModelOperation("openai.compact", "openai", "/responses/compact", "responses")
+    exchange = new_exchange(
+        body=Body(b'{"model":"alias","input":"Hi"}'),
+        media_type="application/json",
+        model="alias",
+        caller=Caller("alice"),
+    )
+    translated: Any = route(operation, Summaries()).translate(exchange, target())
+    assert translated.request.compaction.seal("All") == "All of alice"
 
 
 def test_a_body_that_was_not_parsed_is_translated() -> None:
