@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.translations.neutral import events, refusals
+from engine.translations.neutral import events, language, refusals
 from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_json import Surrogates
 from engine.translations.neutral.answer_state import AnswerState
@@ -20,15 +20,8 @@ from engine.translations.neutral.calls import MAX_ARGUMENTS as MAX_NAMES
 from engine.translations.neutral.calls import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.json_members import on_one_line
-from engine.translations.neutral.language import (
-    Language,
-    RequestLine,
-    StreamWriter,
-    TargetLanguage,
-    TargetRequest,
-)
 from engine.translations.neutral.limits import SPARE, Losses, check_written
-from engine.translations.neutral.parameters import check_token_limit, with_token_limit
+from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.turns import with_substitutes, with_unique_calls
@@ -45,13 +38,13 @@ class Translation(Struct, frozen=True):
     """Callers speak `source`, the target speaks `target`, which is another language: a request for
     a target of the caller's own is relayed."""
 
-    source: Language
-    target: TargetLanguage
+    source: language.Language
+    target: language.TargetLanguage
 
     def request(
         self,
         body: bytes,
-        line: RequestLine,
+        line: language.RequestLine,
         model: str,
         rules: LossRules,
         *,
@@ -90,7 +83,6 @@ class Translation(Struct, frozen=True):
             refusals.refuse_missing_turns(request)
         if request.compaction is not None:
             refusals.refuse_unsealed(request.compaction, request.model)
-        check_token_limit(request)
         adapted.messages = with_unique_calls(adapted.messages)
         if len(adapted.tools) > 1:
             adapted.tools = with_unique_tools(adapted.tools)
@@ -102,7 +94,7 @@ class TranslatedExchange(Struct, frozen=True):
 
     translation: Translation
     request: ChatRequest
-    target_request: TargetRequest
+    target_request: language.TargetRequest
     dropped: list[str]
 
     def answer(self, body: bytes, usage: events.UsageSource = events.no_usage) -> bytes:
@@ -252,7 +244,9 @@ def _output(
 class _StreamOutput:
     """The output of neutral events as a stream. `state` says how far they are."""
 
-    def __init__(self, writer: StreamWriter, state: AnswerState, changes: _Changes | None) -> None:
+    def __init__(
+        self, writer: language.StreamWriter, state: AnswerState, changes: _Changes | None
+    ) -> None:
         self._write = writer.write
         self._changes = changes
         self.state = state

@@ -15,11 +15,7 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import texts_of
 from engine.translations.neutral.calls import call_id
 from engine.translations.neutral.json_members import Members, value_of
-from engine.translations.neutral.request_json import (
-    UnknownObject,
-    content_reader,
-    present,
-)
+from engine.translations.neutral.request_json import UnknownObject, content_reader, present
 from engine.translations.vendors import openai_content
 
 _THINKING = "thinking"
@@ -148,7 +144,12 @@ def _read_calls(
             call = shapes.CallObject.read(call.raw, where, unread)
         if call.extra_content:
             yield from _read_extra(call, where, unread)
-        yield _read_call(call, where)
+        yield neutral.ToolCall(
+            id=openai_content.required(call.id, f"{where}.id"),
+            name=openai_content.required(call.function.name, f"{where}.function.name"),
+            arguments=call.function.arguments or "",
+            place=where,
+        )
 
 
 def _read_extra(
@@ -161,16 +162,6 @@ def _read_extra(
         unread.append(f"{place}.extra_content")
     else:
         yield signature
-
-
-def _read_call(call: shapes.CallObject, place: str) -> neutral.Block:
-    function = call.function
-    return neutral.ToolCall(
-        id=openai_content.required(call.id, f"{place}.id"),
-        name=openai_content.required(function.name, f"{place}.function.name"),
-        arguments=function.arguments or "",
-        place=place,
-    )
 
 
 def _read_reasoning(

@@ -7,13 +7,9 @@ from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any
 
+from engine.translations.chat_completions import content_reader
 from engine.translations.chat_completions import request_shapes as shapes
 from engine.translations.chat_completions.answer_fields import NAME
-from engine.translations.chat_completions.content_reader import (
-    read_assistant_blocks,
-    read_content,
-    read_result,
-)
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members
 from engine.translations.neutral.language import RequestLine
@@ -128,7 +124,7 @@ def _read_content(
     place: str,
     unread: list[str],
 ) -> list[neutral.Block]:
-    return read_content(message.content, f"{place}.content", unread)
+    return content_reader.read_content(message.content, f"{place}.content", unread)
 
 
 _ROLES: dict[
@@ -137,9 +133,9 @@ _ROLES: dict[
     shapes.SystemMessage: ("system", _read_content),
     shapes.DeveloperMessage: ("system", _read_content),
     shapes.UserMessage: ("user", _read_content),
-    shapes.AssistantMessage: ("assistant", read_assistant_blocks),
-    shapes.FunctionMessage: ("user", read_result),
-    shapes.ToolMessage: ("user", read_result),
+    shapes.AssistantMessage: ("assistant", content_reader.read_assistant_blocks),
+    shapes.FunctionMessage: ("user", content_reader.read_result),
+    shapes.ToolMessage: ("user", content_reader.read_result),
 }
 """The role of each kind of message, and what reads its blocks."""
 

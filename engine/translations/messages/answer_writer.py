@@ -13,6 +13,7 @@ from engine.translations.neutral.calls import answer_id, arguments_object, call_
 from engine.translations.neutral.json_members import encode
 from engine.translations.neutral.request import ChatRequest
 from engine.values.trees import Json
+from engine.values.usage import Usage
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
@@ -233,11 +234,10 @@ class Writer(events.FirstCandidateWriter):
         self._index += 1
         return signed + closed
 
-    def _end(self, event: events.End) -> bytes:
-        finish = event.finishes[min(event.finishes)]
+    def _end(self, finish: events.Finish, usage: Usage | None) -> bytes:
         delta = fields.write_finish(finish, self._request.stop, has_refusal=self._has_refusal)
-        usage = fields.write_usage(event.usage)
-        end = {"type": "message_delta", "delta": delta, "usage": usage}
+        counts = fields.write_usage(usage)
+        end = {"type": "message_delta", "delta": delta, "usage": counts}
         return _event(end) + _event({"type": "message_stop"})
 
     def _add(self, delta: Json) -> bytes:

@@ -20,20 +20,9 @@ from engine.translations.neutral.request import (
     callable_tools,
     merged,
 )
-from engine.translations.neutral.turns import (
-    from_user_to_user,
-    results_before_others,
-    texts_only,
-)
-from engine.translations.vendors.anthropic_models import (
-    UNSENT_THOUGHTS,
-    Model,
-    ParameterWriter,
-    can_think_on,
-    metadata_of,
-    model_called,
-    strict_schema,
-)
+from engine.translations.neutral.turns import from_user_to_user, results_before_others, texts_only
+from engine.translations.vendors import anthropic_models
+from engine.translations.vendors.anthropic_models import Model
 from engine.values.trees import Json
 
 
@@ -88,7 +77,7 @@ _THOUGHTS = ("thinking", "redacted_thinking")
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     names = ToolNames(_MAX_NAME)
-    facts = model_called(model)
+    facts = anthropic_models.model_called(model)
     max_tokens = facts.max_tokens if request.max_tokens is None else request.max_tokens
     body: Json = {"model": model, "max_tokens": max_tokens}
     writer = ContentWriter(names, losses)
@@ -107,12 +96,12 @@ def _write_parameters(
     request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
 ) -> str:
     """Returns the name of the tool whose arguments are the answer, "" for none."""
-    parameters = ParameterWriter(request, model, losses)
+    parameters = anthropic_models.ParameterWriter(request, model, losses)
     thinking = parameters.thinking(body["max_tokens"])
-    if "budget_tokens" in thinking.get("thinking", {}) and not can_think_on(
+    if "budget_tokens" in thinking.get("thinking", {}) and not anthropic_models.can_think_on(
         body["messages"], _kinds_of, thoughts=_THOUGHTS, result="tool_result"
     ):
-        losses.add(request.place_of("thinking"), UNSENT_THOUGHTS, hint=True)
+        losses.add(request.place_of("thinking"), anthropic_models.UNSENT_THOUGHTS, hint=True)
         del thinking["thinking"]
     thinks = "thinking" in thinking and thinking["thinking"]["type"] in ("enabled", "adaptive")
     tools = ToolWriter(request, model, losses, names)
@@ -130,7 +119,7 @@ def _write_parameters(
     if stop := parameters.stop():
         body["stop_sequences"] = stop
     if request.user:
-        body["metadata"] = metadata_of(request.user)
+        body["metadata"] = anthropic_models.metadata_of(request.user)
     if request.stream:
         body["stream"] = True
     parameters.lose_unsupported()
@@ -194,7 +183,7 @@ class ToolWriter(LimitedToolWriter[Model]):
         if tool.description:
             function["description"] = tool.description
         function["input_schema"] = arguments_schema(tool) or NO_ARGUMENTS
-        if (schema := strict_schema(tool, self._model, self._losses)) is not None:
+        if (schema := anthropic_models.strict_schema(tool, self._model, self._losses)) is not None:
             function.update(input_schema=schema, strict=True)
         neutral.mark(function, tool.cache)
         return function

@@ -206,7 +206,7 @@ class FirstCandidateWriter(BlockWriter[bytes]):
 
     _start: Callable[[Start], bytes]
     _delta: Callable[[str], bytes]
-    _end: Callable[[End], bytes]
+    _end: Callable[[Finish, Usage | None], bytes]
 
     def write(self, event: Event) -> bytes:
         if isinstance(event, Delta):  # nearly every event
@@ -214,7 +214,7 @@ class FirstCandidateWriter(BlockWriter[bytes]):
         if isinstance(event, Start):
             return self._start(event)
         if isinstance(event, End):
-            return self._end(event)
+            return self._end(event.finishes[min(event.finishes)], event.usage)
         if event.candidate:
             return b""
         return self._tokens(event) if isinstance(event, Tokens) else self.block_event(event)

@@ -67,15 +67,12 @@ def known_thinking(request: ChatRequest, losses: Losses) -> Thinking | None:
     return rest if rest.adaptive or rest.budget is not None else None
 
 
-def check_token_limit(request: ChatRequest) -> None:
-    """Raise WrongType for a negative one: no limit to local servers, refused by others."""
-    if request.max_tokens is not None and request.max_tokens < 0:
-        raise WrongType(request.place_of("max_tokens"), "a number from 0")
-
-
 def with_token_limit(request: ChatRequest, limit: int | None, losses: Losses) -> ChatRequest:
     """Agents ask for the limit of their own vendor's models, and vendors refuse one above their
-    model's. The reduction changes no answer: the model could not write more anyway."""
+    model's. The reduction changes no answer: the model could not write more anyway. Raises
+    WrongType for a negative one: no limit to local servers, refused by others."""
+    if request.max_tokens is not None and request.max_tokens < 0:
+        raise WrongType(request.place_of("max_tokens"), "a number from 0")
     if limit is None or request.max_tokens is None or request.max_tokens <= limit:
         return request
     losses.add(request.place_of("max_tokens"), f"the model writes at most {limit}", hint=True)

@@ -11,17 +11,12 @@ from msgspec import Raw, Struct
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import Shape, TextPiece, texts_of
 from engine.translations.neutral.json_members import NULL
-from engine.translations.vendors.openai_content import (
-    Token,
-    UrlCitation,
-    read_citation,
-    write_citation,
-)
+from engine.translations.vendors import openai_content
 from engine.values.trees import Json
 from engine.values.usage import Usage
 
 
-class Annotation(UrlCitation):
+class Annotation(openai_content.UrlCitation):
     """A mark on a text; only those of the type `url_citation` are read."""
 
     type: str | None = None
@@ -39,7 +34,7 @@ class Part(TextPiece):
     type: str | None = None
     refusal: str | None = None
     annotations: list[Annotation] | None = None
-    logprobs: list[Token] | None = None
+    logprobs: list[openai_content.Token] | None = None
 
 
 class Kind(Struct):
@@ -107,7 +102,7 @@ class StreamEvent(Struct):
 
 class TextDelta(Struct):
     delta: str | None = None
-    logprobs: list[Token] | None = None
+    logprobs: list[openai_content.Token] | None = None
 
 
 class DetailEvent(Struct):
@@ -195,9 +190,13 @@ def summary_of(block: neutral.Reasoning) -> list[Json]:
 
 
 def read_citations(annotations: list[Annotation] | None) -> list[neutral.Citation]:
-    return [read_citation(each) for each in annotations or () if each.type == "url_citation"]
+    return [
+        openai_content.read_citation(each)
+        for each in annotations or ()
+        if each.type == "url_citation"
+    ]
 
 
 def write_annotation(citation: neutral.Citation, length: int) -> Json:
     """The annotation of a text of so many characters."""
-    return {"type": "url_citation", **write_citation(citation, 0, length)}
+    return {"type": "url_citation", **openai_content.write_citation(citation, 0, length)}

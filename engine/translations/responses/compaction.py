@@ -28,6 +28,7 @@ from engine.translations.responses.answer_fields import PREFIX
 from engine.translations.responses.answer_writer import ended, response_head
 from engine.translations.responses.stream_writer import Writer
 from engine.values.trees import Json
+from engine.values.usage import Usage
 
 TRIGGER = "compaction_trigger"
 """The item that asks for a compaction."""
@@ -166,9 +167,8 @@ class CompactionWriter(Writer):
         self._is_text = False
         return b""
 
-    def _end(self, event: events.End) -> bytes:
-        finish = event.finishes.get(0, events.Finish(stop="end"))
+    def _end(self, finish: events.Finish, usage: Usage | None) -> bytes:
         output = _output(self._text.decode(), finish, self._item, self._request)
         done = b"".join(self._item_event("done", item) for item in output)
-        response = ended(self._head, finish, output, event.usage)
+        response = ended(self._head, finish, output, usage)
         return done + self._event(f"response.{response['status']}", {"response": response})

@@ -80,12 +80,13 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         request.system = [neutral.Text(text=members.instructions, place="instructions")]
     request.tools = read_tools(members.tools, "tools", request)
     openai_fields.read_tool_choice(members.tool_choice, request)
-    if members.text:
-        _read_text(members.text, request)
-    if members.reasoning:
-        _read_reasoning(members.reasoning, request)
-    if members.include:
-        _read_include(members.include, request)
+    if (text := present(members.text)) is not None:
+        _read_text(Members(text, "text", unread), request)
+    if (reasoning := present(members.reasoning)) is not None:
+        request.extra["reasoning"] = reasoning
+        _read_reasoning(Members(reasoning, "reasoning", unread), request)
+    if (include := present(members.include)) is not None:
+        _read_include(include, request)
     _keep_others(members, request)
     if members.tools:
         request.extra["tools"] = Raw(encode(members.tools))
@@ -128,10 +129,7 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     request.extra |= others
 
 
-def _read_text(raw: Raw, request: ChatRequest) -> None:
-    if present(raw) is None:
-        return
-    text = Members(raw, "text", request.unread)
+def _read_text(text: Members, request: ChatRequest) -> None:
     request.verbosity = text.text("verbosity") or ""
     form = text.members("format")
     if form is not None:
@@ -139,12 +137,7 @@ def _read_text(raw: Raw, request: ChatRequest) -> None:
     text.rest()
 
 
-def _read_reasoning(raw: Raw, request: ChatRequest) -> None:
-    name = "reasoning"
-    if present(raw) is None:
-        return
-    reasoning = Members(raw, name, request.unread)
-    request.extra[name] = raw
+def _read_reasoning(reasoning: Members, request: ChatRequest) -> None:
     effort, summary = reasoning.text("effort"), reasoning.text("summary")
     summary = summary or reasoning.text("generate_summary")
     if reasoning.peek("mode") == b'"standard"':
@@ -157,8 +150,6 @@ def _read_reasoning(raw: Raw, request: ChatRequest) -> None:
 
 
 def _read_include(raw: Raw, request: ChatRequest) -> None:
-    if present(raw) is None:
-        return
     name = "include"
     include = Members({name: raw}).texts(name) or []
     request.logprobs = "message.output_text.logprobs" in include

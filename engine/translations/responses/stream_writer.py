@@ -16,6 +16,7 @@ from engine.translations.responses import answer_writer
 from engine.translations.responses.caller_tools import needs_whole
 from engine.translations.vendors.openai_content import write_logprobs
 from engine.values.trees import Json
+from engine.values.usage import Usage
 
 _TEXT_DELTA = (
     b"event: response.output_text.delta\n"
@@ -202,15 +203,14 @@ class Writer(events.FirstCandidateWriter):
         self._items.output.append(item)
         return output
 
-    def _end(self, event: events.End) -> bytes:
-        finish = event.finishes.get(0, events.Finish(stop="end"))
+    def _end(self, finish: events.Finish, usage: Usage | None) -> bytes:
         output = b""
         if finish.explanation:
             output = self._open(neutral.Refusal()) + self._delta(finish.explanation) + self._close()
         if self._wrong_arguments is not None and finish.stop != "length":
             raise self._wrong_arguments
         output += self._end_item(cut=answer_writer.is_cut(finish))
-        response = answer_writer.ended(self._head, finish, self._items.output, event.usage)
+        response = answer_writer.ended(self._head, finish, self._items.output, usage)
         return output + self._event(f"response.{response['status']}", {"response": response})
 
     def _grow(self, size: int) -> None:

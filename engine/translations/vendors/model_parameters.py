@@ -23,14 +23,16 @@ Tables = Mapping[str, ByName[Any]]
 
 @cache
 def parameters(provider: str) -> Tables:
-    return {name: _table(rows) for name, rows in facts(provider).items()}
+    return {
+        name: ByName({o: tuple(t) if isinstance(t, list) else t for o, t in _takes(rows).items()})
+        for name, rows in facts(provider).items()
+    }
 
 
 @cache
 def models(provider: str, kind: type[_M]) -> ByName[_M]:
     """All that the models of a provider accept, each as a value of this kind."""
-    rows = facts(provider)["models"]
-    takes = {name: row["takes"] for row in rows for name in row["models"]}
+    takes = _takes(facts(provider)["models"])
     return ByName({name: msgspec.convert(each, kind) for name, each in takes.items()})
 
 
@@ -42,10 +44,6 @@ def facts(provider: str) -> dict[str, _Rows]:
     return document
 
 
-def _table(rows: _Rows) -> ByName[object]:
-    values = {}
-    for row in rows:
-        takes = row["takes"]
-        takes = tuple(takes) if isinstance(takes, list) else takes
-        values.update(dict.fromkeys(row["models"], takes))
-    return ByName(values)
+def _takes(rows: _Rows) -> Json:
+    """What each model takes, by its name."""
+    return {name: row["takes"] for row in rows for name in row["models"]}
