@@ -108,13 +108,17 @@ class Assembly(AnswerState):
         )
 
     def _take(self, event: events.Event) -> None:
-        match event:
-            case events.Delta():  # nearly every event
+        match event:  # by how many there are of a kind
+            case events.Delta():
                 self._texts[event.candidate].append(event.text)
             case events.Open():
                 self._open_block(event.block, event.candidate)
             case events.Close():
                 self._close_block(event.candidate)
+            case events.Start():
+                self._start = event
+            case events.End():
+                self._end = event
             case events.Sign():
                 block = self._contents[event.candidate][-1]
                 assert isinstance(block, Reasoning)
@@ -123,10 +127,6 @@ class Assembly(AnswerState):
                 self._cite(event)
             case events.Tokens():
                 self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
-            case events.Start():
-                self._start = event
-            case events.End():
-                self._end = event
 
     def _open_block(self, block: Block, candidate: int) -> None:
         self._contents.setdefault(candidate, []).append(block)
