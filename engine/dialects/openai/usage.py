@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from operator import itemgetter
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -154,9 +155,20 @@ def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
     return of_research or reasoning > completion
 
 
+_Details = TypeVar("_Details", bound=Struct)
+
+
+def _first(nothing: _Details, *named: _Details | None) -> _Details:
+    """The first of the details that has a count: some servers write all of their names."""
+    for details in named:
+        if details is not None and details != nothing:
+            return details
+    return nothing
+
+
 def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
-    details = counts.prompt_tokens_details or counts.input_tokens_details
-    details = details or counts.input_token_details or _NO_INPUT
+    named = counts.prompt_tokens_details, counts.input_tokens_details, counts.input_token_details
+    details = _first(_NO_INPUT, *named)
     cached = details.cached_tokens
     if cached is None:
         cached = counts.cached_tokens
@@ -187,8 +199,8 @@ def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
 
 
 def _output_parts(counts: _Counts) -> TokenParts:
-    details = counts.completion_tokens_details or counts.output_tokens_details
-    details = details or counts.output_token_details or _NO_OUTPUT
+    newer = counts.output_tokens_details, counts.output_token_details
+    details = _first(_NO_OUTPUT, counts.completion_tokens_details, *newer)
     audio, image = details.audio_tokens or 0, details.image_tokens or 0
     reasoning = details.reasoning_tokens or 0
     if not (audio or image or reasoning):
