@@ -80,13 +80,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         request.system = [neutral.Text(text=members.instructions, place="instructions")]
     request.tools = read_tools(members.tools, "tools", request)
     openai_fields.read_tool_choice(members.tool_choice, request)
-    if (text := present(members.text)) is not None:
-        _read_text(Members(text, "text", unread), request)
-    if (reasoning := present(members.reasoning)) is not None:
-        request.extra["reasoning"] = reasoning
-        _read_reasoning(Members(reasoning, "reasoning", unread), request)
-    if (include := present(members.include)) is not None:
-        _read_include(include, request)
+    _read_options(members, request)
     _keep_others(members, request)
     if members.tools:
         request.extra["tools"] = Raw(encode(members.tools))
@@ -127,6 +121,16 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
         name = min(stored)
         request.missing_turns.append(MissingTurns(name, _STORED[name]))
     request.extra |= others
+
+
+def _read_options(members: RequestObject, request: ChatRequest) -> None:
+    if (text := present(members.text)) is not None:
+        _read_text(Members(text, "text", request.unread), request)
+    if (reasoning := present(members.reasoning)) is not None:
+        request.extra["reasoning"] = reasoning
+        _read_reasoning(Members(reasoning, "reasoning", request.unread), request)
+    if (include := present(members.include)) is not None:
+        _read_include(include, request)
 
 
 def _read_text(text: Members, request: ChatRequest) -> None:
