@@ -33,6 +33,7 @@ ENDS = {
     "translated": "complete",
     "translated as a stream": "complete",
     "translated and cut": "upstream_cut",
+    "translated for the second target": "failed",
     "translated from no answer": "failed",
     "not to be translated": "refused",
     "not to be read": "refused",

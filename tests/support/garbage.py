@@ -70,8 +70,13 @@ _MORE = """\
     url: http://127.0.0.1:{port}/v1
     dialect: anthropic
     breaker: {{failures: 1000000, cooldown: 30s}}
+  gemini:
+    url: http://127.0.0.1:{port}/v1beta
+    dialect: gemini
+    breaker: {{failures: 1000000, cooldown: 30s}}
 models:
   claude: {{to: [{{upstream: anthropic}}]}}
+  either: {{to: [{{upstream: anthropic}}, {{upstream: gemini}}]}}
   first-byte: {{to: [{{upstream: first-byte}}]}}
   idle: {{to: [{{upstream: idle}}]}}
   second: {{to: [{{upstream: second}}]}}
@@ -161,6 +166,7 @@ WAYS = {
         [_STREAM, *_MESSAGE_START, *_MESSAGE_END, b"0\r\n\r\n"], model="claude"
     ),
     "translated and cut": Way([_STREAM, *_MESSAGE_START, CLOSE], model="claude"),
+    "translated for the second target": Way([CLOSE], model="either", members={"n": 2}),
     "translated from no answer": Way([_head(b"[]") + b"[]"], model="claude"),
     "not to be translated": Way([], model="claude", members={"unknown": 1}),
     "not to be read": Way([], model="claude", members={"messages": [{"role": "x"}]}),
@@ -243,7 +249,6 @@ def main() -> None:
         with serving(stage.answer) as peer:
             stage.open(peer.port)
             gc.disable()
-            gc.freeze()  # modules and config, which no request makes garbage
             for way in WAYS.values():  # caches that the first request fills
                 stage.garbage(way)
             print(json.dumps({name: stage.garbage(way) for name, way in WAYS.items()}), flush=True)

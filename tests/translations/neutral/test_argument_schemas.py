@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import tracemalloc
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from engine.translations.neutral.argument_schemas import arguments_schema
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.request import Tool
 from tests.support.each import each
+from tests.support.growth import MAX_GROWTH, Work, growth
 
 Json = dict[str, Any]
 
@@ -114,12 +114,11 @@ def test_a_schema_that_is_no_object_names_its_tool() -> None:
 
 
 def test_a_definition_that_is_required_many_times_is_read_once() -> None:
-    names = [f"n{number}" for number in range(1_000)]
-    definitions = {"B": {"properties": {name: {} for name in names}, "required": names}}
-    schema = {"$defs": definitions, "allOf": [{"$ref": "#/$defs/B"}] * 1_000}
-    tracemalloc.start()
-    try:
-        assert written(schema)["required"] == names
-        assert tracemalloc.get_traced_memory()[1] < 4_000_000
-    finally:
-        tracemalloc.stop()
+    def prepare(size: int) -> Work:
+        names = [f"n{number}" for number in range(size)]
+        definitions = {"B": {"properties": {name: {} for name in names}, "required": names}}
+        schema = {"$defs": definitions, "allOf": [{"$ref": "#/$defs/B"}] * size}
+        tool = Tool(name="f", schema=Raw(json.dumps(schema).encode()))
+        return lambda: arguments_schema(tool)
+
+    assert growth(prepare) < MAX_GROWTH
