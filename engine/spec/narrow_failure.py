@@ -17,7 +17,9 @@ from engine.spec.schema_validator import SchemaValidator
 MAX_ITEMS = 100
 FEW_ITEMS = 3
 _MAX_ERRORS = 50
-_OF_ITEM_COUNTS = ("minItems", "contains", "minContains")
+_OF_LOST_ITEMS = ("minItems", "contains", "minContains", "unevaluatedItems")
+_OF_OTHER_ITEMS = frozenset({"then", "else", "prefixItems"})
+"""Schemas that count for a value, or not, by the items before it or in it."""
 _MAX_LISTS = 20
 
 Path = tuple[str | int, ...]
@@ -73,13 +75,20 @@ def invalid_parts(validator: Validator, value: object) -> tuple[list[Narrowed], 
 def _may_be_of_cut(error: Any) -> bool:
     """Whether an error may come of the items that an array has lost: the complete array may have
     as many items as the schema requires, or be the value that it requires."""
-    name = error.kind.name
+    name, instance = error.kind.name, error.instance
+    is_nested = isinstance(instance, list | dict)
+    if not _OF_OTHER_ITEMS.isdisjoint(error.schema_path):
+        return True
     if name in ("anyOf", "oneOf"):
         branches = error.kind.as_dict()["context"]
+        if is_nested and not all(branches):  # it matches one more than it should
+            return True
         return any(_may_be_of_cut(each) for branch in branches for each in branch)
     if name in ("const", "enum", "not"):
-        return isinstance(error.instance, list | dict)
-    return name in _OF_ITEM_COUNTS and isinstance(error.instance, list)
+        return is_nested
+    if name == "uniqueItems":
+        return any(isinstance(item, list | dict) for item in instance)
+    return name in _OF_LOST_ITEMS and is_nested
 
 
 def narrow(

@@ -169,9 +169,8 @@ def _best(errors: Sequence[Any]) -> Any:
 
 def _names_another(branch: Sequence[Any]) -> bool:
     """Whether the value's discriminator names another branch of the union."""
-    return any(
-        error.kind.name == "not" and GUARD in error.kind.as_dict()["schema"] for error in branch
-    )
+    excluded = [error.kind.as_dict()["schema"] for error in branch if error.kind.name == "not"]
+    return any(isinstance(schema, dict) and GUARD in schema for schema in excluded)
 
 
 def _weight(error: Any) -> int:

@@ -87,6 +87,27 @@ def test_few_of_many_wrong_items_are_listed() -> None:
             [[1] * 7] * 9 + [[1]],
             "'[9]': expected at least 7 items",
         ),
+        (
+            {"uniqueItems": True, "items": {"items": {"type": "integer"}}},
+            [[[1, 1, 1, 2], [1, 1, 1, 3]]] * 9 + [[["x"]]],
+            "'[9][0][0]'",
+        ),
+        (
+            {"oneOf": [{"items": {"type": "integer"}}, {"items": {"minimum": 1}}]},
+            [[1, 1, 1, 0]] * 9 + [[0.5]],
+            "'[9]",
+        ),
+        (
+            {"if": {"contains": {"const": 2}}, "else": {"maxItems": 0}},
+            [[1] * 9 + [2]] * 9 + [[1]],
+            "'[9]'",
+        ),
+        (
+            {"prefixItems": [{"type": "integer"}]},
+            [[1, "x", "x", "x", "x"]] * 9 + [["x"]],
+            "'[9][0]'",
+        ),
+        ({"unevaluatedItems": {"minItems": 4}}, [[[1] * 4]] * 9 + [[[1]]], "'[9]"),
     ],
 )
 def test_an_array_of_which_few_items_are_left_is_not_at_fault(

@@ -293,6 +293,7 @@ def test_any_key_is_placed_as_it_is_written(key: str) -> None:
         ({"not": {"required": ["a"]}, "properties": {"a": STRING}}, {"a": 1}, "a"),
         # In a union, the branch that takes this kind of value.
         ({"anyOf": [STRING, {"type": "array", "items": STRING}]}, ["a", 1], "[1]"),
+        ({"anyOf": [{"not": True}, {"type": "array", "items": STRING}]}, ["a", 1], "[1]"),
         ({"oneOf": [{"type": "array", "items": STRING}, STRING]}, ["a", 1], "[1]"),
         # The branch that its tag chooses.
         (
