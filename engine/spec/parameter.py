@@ -206,10 +206,10 @@ def _parameter(
     media_type, schema, required = None, node.get("schema"), node.value.get("required") is True
     if contents:
         media_type, schema = contents[0][0], contents[0][1].get("schema")
+    if location == "querystring" and not contents:
+        raise ValueError("in: querystring needs 'content'")
+    validator = schemas.validator(schema) if schema.value is not None else None
     if location == "querystring":
-        if not contents:
-            raise ValueError("in: querystring needs 'content'")
-        validator = schemas.validator(schema) if schema.value is not None else None
         return Parameter(name, location, required, compile_query(*contents[0]), validator)
     style, explode = node.text("style") or None, node.value.get("explode")
     shape, resolve = schema.value or {}, schema.follow
@@ -231,7 +231,6 @@ def _parameter(
     )
     read = compile_read()
     splits = media_type is None and splits_at_commas(location, style, explode, shape, resolve)
-    validator = schemas.validator(schema) if schema.value is not None else None
     others = [compile_read(decoded=True)] if splits else []
     if media_type is None and (single := _single_types(shape, resolve)):
         others.append(compile_read(schema={"type": single}))

@@ -103,9 +103,9 @@ def test_few_of_many_wrong_items_are_listed() -> None:
             "'[9]'",
         ),
         (
-            {"prefixItems": [{"type": "integer"}]},
-            [[1, "x", "x", "x", "x"]] * 9 + [["x"]],
-            "'[9][0]'",
+            {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}, "maxItems": 5},
+            [[1, "x", "x", "x", "x", "x"]],
+            "'[0]': expected at most 5 items",
         ),
         ({"unevaluatedItems": {"minItems": 4}}, [[[1] * 4]] * 9 + [[[1]]], "'[9]"),
     ],
