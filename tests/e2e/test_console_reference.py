@@ -73,6 +73,20 @@ def test_swagger_ui_is_loaded_for_the_operation_that_is_opened(reference: Driver
     reference.assert_no_errors()
 
 
+def test_swagger_ui_that_cannot_be_loaded_is_tried_again(reference: Driver) -> None:
+    link = "document.querySelector('#operations a').click()"
+    reference.command("Network.setCacheDisabled", cacheDisabled=True)
+    reference.command("Network.setBlockedURLs", urls=["*swagger-ui-bundle.js"])
+    try:
+        reference.run(link)
+        reference.until("document.getElementById('content').innerText.includes('cannot be shown')")
+    finally:
+        reference.command("Network.setBlockedURLs", urls=[])
+        reference.command("Network.setCacheDisabled", cacheDisabled=False)
+    reference.run(link)
+    reference.until("document.querySelector('.opblock') !== null")
+
+
 def test_an_address_opens_its_operation(page: Driver, console: Platform) -> None:
     page.open("about:blank")
     page.open(console.url + "/docs#openai.createChatCompletion")

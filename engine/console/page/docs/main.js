@@ -113,6 +113,7 @@ async function start() {
 			unfold(await layout, entry);
 			filter();
 		} catch (error) {
+			layout = null; // the next operation that is opened tries again
 			fail(error);
 		}
 		at("content").ariaBusy = "false";
