@@ -111,14 +111,14 @@ class LimitSets:
         sharers = {Sharer(kind): text for kind, text in zip(_WHERE, where, strict=True)}
         sharers[Sharer("token")] = name
         sharers.update(zip(self._places, names, strict=False))  # the earlier part has others
-        listed = [(rule, name_of(rule.by, sharers)) for rule in self._rules]
-        listed += [(rule, name) for rule in self._own_rules("token", quotas)]
+        rules = [(rule, name_of(rule.by, sharers)) for rule in self._rules]
+        rules += [(rule, name) for rule in self._own_rules("token", quotas)]
         for team in teams:
-            listed += [(rule, bounded(team.name)) for rule in self._own_rules("team", team.limits)]
+            rules += [(rule, bounded(team.name)) for rule in self._own_rules("team", team.limits)]
         earlier = self._earlier
         return LimitSet(
-            [rule for rule, _ in listed],
-            [sharer for _, sharer in listed],
+            [rule for rule, _ in rules],
+            [sharer for _, sharer in rules],
             None if earlier is None else earlier._create(name, quotas, teams, where, ()),
         )
 

@@ -32,12 +32,12 @@ class OwnLimits:
     def of(self, caller: Caller) -> LimitSet:
         """The limits of a caller: those of its token, of its teams, then those of policies, by
         model for each model that it may use."""
-        listed = [(rule, caller.name) for rule in own_rules("token", caller.limits)]
+        rules = [(rule, caller.name) for rule in own_rules("token", caller.limits)]
         for team in caller.teams:
-            listed += [(rule, bounded(team.name)) for rule in own_rules("team", team.limits)]
+            rules += [(rule, bounded(team.name)) for rule in own_rules("team", team.limits)]
         for rule in self._rules:
-            listed += [(rule, name) for name in self._names(rule, caller)]
-        return LimitSet([rule for rule, _ in listed], [name for _, name in listed])
+            rules += [(rule, name) for name in self._names(rule, caller)]
+        return LimitSet([rule for rule, _ in rules], [name for _, name in rules])
 
     def _names(self, rule: QuotaRule, caller: Caller) -> Iterator[str]:
         """The names under which a rule counts the caller."""

@@ -259,7 +259,7 @@ def _within(path: Path) -> str:
 
 
 def _description(root: Any, holder: Any, key: str) -> str:
-    described = holder.get("properties", {}).get(key, {})
-    if "$ref" in described and "description" not in described:
-        described = value_at(root, described["$ref"].split("/")[1:])
-    return str(described.get("description", ""))
+    schema = holder.get("properties", {}).get(key, {})
+    if "$ref" in schema and "description" not in schema:
+        schema = value_at(root, schema["$ref"].split("/")[1:])
+    return str(schema.get("description", ""))

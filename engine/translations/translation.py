@@ -63,8 +63,8 @@ class Translation(Struct, frozen=True):
             request.ask_usage, request.size = ask_usage, len(body)
             for place in request.unread:
                 losses.add(place)
-            adapted = self._adapted(request, model, losses)
-            target_request = self.target.write_request(adapted, model, losses)
+            common = self._common_request(request, model, losses)
+            target_request = self.target.write_request(common, model, losses)
             if len(target_request.body) > SPARE:
                 check_written(target_request.body, len(body), request.place_of("messages"))
         except refusals.UNREADABLE as error:
@@ -75,18 +75,18 @@ class Translation(Struct, frozen=True):
         refusals.refuse_silence(request, needs_turns=self.source.needs_turns)
         return TranslatedExchange(self, request, target_request, losses.fields())
 
-    def _adapted(self, request: ChatRequest, model: str, losses: Losses) -> ChatRequest:
+    def _common_request(self, request: ChatRequest, model: str, losses: Losses) -> ChatRequest:
         """The request with what every target can have: unique calls and tools, and a token limit.
         Raises GatewayError 400."""
-        adapted = with_substitutes(request)
+        common = with_substitutes(request)
         if request.missing_turns:
             refusals.refuse_missing_turns(request)
         if request.compaction is not None:
             refusals.refuse_unsealed(request.compaction, request.model)
-        adapted.messages = with_unique_calls(adapted.messages)
-        if len(adapted.tools) > 1:
-            adapted.tools = with_unique_tools(adapted.tools)
-        return with_token_limit(adapted, self.target.most_tokens(model), losses)
+        common.messages = with_unique_calls(common.messages)
+        if len(common.tools) > 1:
+            common.tools = with_unique_tools(common.tools)
+        return with_token_limit(common, self.target.most_tokens(model), losses)
 
 
 class TranslatedExchange(Struct, frozen=True):

@@ -158,17 +158,17 @@ def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
 _Details = TypeVar("_Details", bound=Struct)
 
 
-def _first(nothing: _Details, *named: _Details | None) -> _Details:
+def _first(nothing: _Details, *candidates: _Details | None) -> _Details:
     """The first of the details that has a count: some servers write all of their names."""
-    for details in named:
+    for details in candidates:
         if details is not None and details != nothing:
             return details
     return nothing
 
 
 def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
-    named = counts.prompt_tokens_details, counts.input_tokens_details, counts.input_token_details
-    details = _first(_NO_INPUT, *named)
+    newer = counts.input_tokens_details, counts.input_token_details
+    details = _first(_NO_INPUT, counts.prompt_tokens_details, *newer)
     cached = details.cached_tokens
     if cached is None:
         cached = counts.cached_tokens

@@ -76,11 +76,11 @@ _NO_THOUGHTS_WITH_TOOLS = "the model takes tools and an effort in /v1/responses 
 
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:
     effort, _ = openai_fields.write_effort(request, model, losses)
-    if "tools" in body and (taken := openai_models.effort_with_tools(model, effort)) != effort:
+    if "tools" in body and (new_effort := openai_models.effort_with_tools(model, effort)) != effort:
         if request.thinking is not None:
             losses.add(request.place_of("thinking"), _NO_THOUGHTS_WITH_TOOLS, hint=True)
-        effort = taken
-    request = _taken(request, model, effort, losses)
+        effort = new_effort
+    request = _request_for_model(request, model, effort, losses)
     values = {
         openai_models.limit_field(model): request.max_tokens,
         **openai_fields.write_sampling(request, model, effort, losses),
@@ -107,7 +107,9 @@ def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
     return request.stop[:most]
 
 
-def _taken(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> ChatRequest:
+def _request_for_model(
+    request: ChatRequest, model: str, effort: str | None, losses: Losses
+) -> ChatRequest:
     """The request without the parameters that the model does not take."""
     penalty = request.presence_penalty or request.frequency_penalty
     if penalty and not openai_models.takes_penalties(model):

@@ -80,8 +80,8 @@ class ParameterWriter(parameters.LimitedWriter[Model]):
         if thinking is None:
             return False
         if not self._model.claude:
-            if (known := parameters.known_thinking(self._request, self._losses)) is not None:
-                self._write_effort(body, known)
+            if (effort := parameters.known_thinking(self._request, self._losses)) is not None:
+                self._write_effort(body, effort)
             return False
         most = self._request.max_tokens or self._model.parameters.max_tokens
         members = anthropic.thinking(most)
