@@ -22,6 +22,9 @@ from engine.stages.keep_upload import UploadRules, keep_upload
 from engine.upstream.target import Target
 from engine.values.errors import GatewayError
 
+_NAME = "batch.jsonl"
+_MEDIA_TYPE = "application/jsonl"
+
 
 def batch_stages(route: Route, parts: Parts, judging: StagesOfRoute) -> list[Stage]:
     """Judges the requests of batches, on routes that get them. `judging` gives the stages of a
@@ -79,10 +82,6 @@ def batch_route(route: Route, parts: Parts) -> BatchRoute | None:
     return BatchRoute(
         facts, route.dialects[-1], form, records, parts.services, charge, parts.uploads
     )
-
-
-_NAME = "batch.jsonl"
-_MEDIA_TYPE = "application/jsonl"
 
 
 @dataclass(frozen=True, slots=True)

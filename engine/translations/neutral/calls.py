@@ -34,6 +34,8 @@ _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]+")
 _FIRST_LETTER = re.compile(r"[a-zA-Z_]")
 _HASH = 8
+_MAX_ANSWER_ID = 60
+"""With it, the ids of items stay within the 64 characters that OpenAI takes in later requests."""
 
 
 def call_id(text: str, longest: int = 64) -> str:
@@ -48,10 +50,6 @@ def name_of_answer(vendor_id: str | None, beginning: bytes) -> str:
     """A text that no other answer has: the vendor's id, or a hash of the JSON that it begins with,
     which has its time or its counts. Calls without ids need some that no other turn has."""
     return vendor_id or blake2s(beginning, digest_size=8).hexdigest()
-
-
-_MAX_ANSWER_ID = 60
-"""With it, the ids of items stay within the 64 characters that OpenAI takes in later requests."""
 
 
 def answer_id(prefix: str, text: str) -> str:

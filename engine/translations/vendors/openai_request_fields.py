@@ -40,6 +40,8 @@ Mistral's word."""
 
 _WORDS = {mode: word for word, mode in _MODES.items()}
 
+_MAX_USER = 64
+
 
 def _inside(name: str, members: Json, *, nested: bool) -> Json:
     return {name: members} if nested else members
@@ -199,9 +201,6 @@ def write_sampling(
     if request.top_k is not None:
         losses.add(request.place_of("top_k"), hint=is_wide("top_k", request.top_k))
     return members
-
-
-_MAX_USER = 64
 
 
 def write_user(user: str) -> str | None:
