@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # openapi-spec-validator 0.9.0: a valid OpenAPI document in JSON is refused, because it is read as YAML.
 #
-# A document may be in JSON (OpenAPI 3.1.1, 4.3, "Format"). Python's `json.dumps` writes a character above U+FFFF, as
+# A document may be in JSON (OpenAPI 3.1.1, 4.2, "Format"). Python's `json.dumps` writes a character above U+FFFF, as
 # mathematical letters are, as a pair of escapes (RFC 8259, 7); a string may hold U+007F as it is, and the name of a member
 # may have any length. The command reads a file of JSON with libyaml, for which half a pair is no character, U+007F is
 # not printable, and a key in one line has 1024 characters at most. It names a place in "<urllib response>" and says

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from tests.support.documents import ask, causes, document, get, read, repaired
-from tests.support.each import each
-
-OPTIONAL = {"type": "object", "required": ["model"], "properties": {"model": {}}}
+from tests.support.documents import repaired
 
 
 def test_constraints_are_repaired_before_null_moves_them_into_a_branch() -> None:
@@ -39,24 +33,3 @@ def test_every_reference_to_an_anchor_is_repaired_before_the_anchor_is_removed()
 def test_a_document_without_breaches_is_unchanged() -> None:
     schema = {"type": "object", "properties": {"nullable": {"type": "string"}}}
     assert repaired(schema) == (schema, [])
-
-
-@each(
-    ("path", "schema", "codes"),
-    [
-        ("/{model}:run", OPTIONAL, ["MW229"]),
-        ("/{other}:run", OPTIONAL, []),
-        ("/{model}:run", {**OPTIONAL, "required": []}, []),
-    ],
-)
-def test_the_member_may_be_omitted(
-    tmp_path: Path, path: str, schema: Any, codes: list[str]
-) -> None:
-    body = {"content": {"application/json": {"schema": schema}}}
-    specification, problems = read(
-        tmp_path, document(paths={path: {"post": get(requestBody=body)}})
-    )
-    assert specification is not None
-    assert [problem.code for problem in causes(problems)] == codes
-    if codes:
-        assert ask(specification.operations["x"], {}) == {}
