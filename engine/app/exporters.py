@@ -9,11 +9,12 @@ from pathlib import Path
 from engine import dialects
 from engine.app.telemetry import WorkerTelemetry, version
 from engine.config.config import Config
-from engine.config.telemetry import MetricsExport, Traces
+from engine.config.telemetry import V1_41, MetricsExport, Traces
 from engine.exchange.exchange import Observer
 from engine.process.log_throttle import LogThrottle
 from engine.telemetry.metrics.exporter import MetricsExporter, exports_collector
 from engine.telemetry.metrics.otlp import MetricsEncoder
+from engine.telemetry.tracing import spans
 from engine.telemetry.tracing.exporter import Exporter, exporter_collector
 from engine.telemetry.tracing.otlp import Encoder, rejected_spans, resource_attributes
 from engine.telemetry.tracing.spans import Peer, Tracer
@@ -40,7 +41,8 @@ def tracing(config: Config, traces: Traces, telemetry: WorkerTelemetry) -> Obser
         exporter.start()
     telemetry.closing += [post.close, exporter.close]
     telemetry.collectors.append(exporter_collector(exporter))
-    tracer = Tracer(Sampler(traces.sample), exporter.add, _peers(config))
+    names = spans.V1_41 if config.telemetry.semconv == V1_41 else spans.GENAI_2026_10
+    tracer = Tracer(Sampler(traces.sample), exporter.add, _peers(config), names)
     telemetry.observers.append(tracer.end)
     return tracer.begin
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.callers.tags import tag_reader
 from engine.config.config import Config
-from engine.config.telemetry import AccessLogConfig
+from engine.config.telemetry import V1_41, AccessLogConfig
 from engine.exchange.exchange import Exchange, Observer
 from engine.telemetry import log
 from engine.telemetry.access_log import AccessLogWriter
@@ -137,7 +137,9 @@ def _metrics(
     *,
     is_worker: bool = True,
 ) -> None:
+    from engine.telemetry.metrics.inference import InferenceTables
     from engine.telemetry.metrics.recorder import MetricsRecorder
+    from engine.telemetry.metrics.usage import UsageTables
 
     metrics = MetricsRecorder(
         folder,
@@ -146,6 +148,7 @@ def _metrics(
         batch.flush,
         max_series=config.telemetry.series,
         read_tags=_tags_with_metrics(config),
+        usage_tables=UsageTables if config.telemetry.semconv == V1_41 else InferenceTables,
     )
     parts.observers.append(metrics)
     batch.consumers.append(metrics.record)

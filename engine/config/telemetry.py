@@ -27,6 +27,10 @@ OPERATIONS, OPERATIONS_DATA = "/operations", "/operations.json"
 """The page of operations and its data, on the listener for telemetry; below it are its files."""
 _TAKEN = (*PAGES, OPERATIONS, OPERATIONS_DATA)
 
+V1_41, GENAI_2026_10 = "v1.41", "genai-2026-10"
+"""Values of `telemetry.semconv`: whose names OpenTelemetry's attributes and metrics for GenAI have,
+those of the last release, or those of their repository in October 2026."""
+
 OFF, PUBLIC = "off", "public"
 """Values of `telemetry.listen` instead of an address: not served, or served on server.listen."""
 
@@ -85,7 +89,7 @@ class MetricsExport(Struct, frozen=True):
 class Telemetry(Struct, frozen=True):
     """`metrics` is the path of the metrics, "" for none; clients in `allow_ips` may read them and
     the details of health, and see the page of operations, if that is switched on. `series` bounds
-    how many a worker has. `tags` have metrics.
+    how many a worker has. `tags` have metrics. `semconv` is V1_41 or GENAI_2026_10.
 
     `listen` is the address of the listener for metrics and readiness, or OFF or PUBLIC.
     """
@@ -95,6 +99,7 @@ class Telemetry(Struct, frozen=True):
     metrics: str = _METRICS
     series: int = default("telemetry.series")
     tags: tuple[str, ...] = ()
+    semconv: str = default("telemetry.semconv")
     operations: bool = default("telemetry.operations")
     listen: str = default("telemetry.listen")
     allow_ips: tuple[Network, ...] = networks(default("telemetry.allow_ips"))
@@ -123,6 +128,9 @@ def read_telemetry(
     if metrics in _TAKEN or str(metrics).startswith(f"{OPERATIONS}/"):
         message = f"{metrics} is a page of the gateway; the metrics need another path"
         findings.error(source, ("telemetry", "metrics"), "MW104", message)
+    if "semconv" in section and not metrics and "traces" not in values:
+        message = "nothing has these names: `metrics` is false, and there are no `traces`"
+        findings.error(source, ("telemetry", "semconv"), "MW105", message, key=True)
     allow_ips = read_networks(values["allow_ips"], ("telemetry", "allow_ips"), source, findings)
     return Telemetry(
         access_log=_access_log(values.get("access_log", {}), folder),
@@ -130,6 +138,7 @@ def read_telemetry(
         metrics=metrics if isinstance(metrics, str) else _METRICS if metrics else "",
         series=values["series"],
         tags=tuple(values.get("tags", ())),
+        semconv=values["semconv"],
         operations=values["operations"],
         listen=values["listen"],
         allow_ips=allow_ips,

@@ -155,6 +155,12 @@ def test_traces_need_the_extra_otel(monkeypatch):
     assert errors == [("MW108", 4, "traces need the extra otel, which is not installed")]
 
 
+def test_names_that_nothing_has_are_refused():
+    _, problems = read("{metrics: false, semconv: genai-2026-10}")
+    message = "nothing has these names: `metrics` is false, and there are no `traces`"
+    assert [(problem.code, problem.message) for problem in problems] == [("MW105", message)]
+
+
 @needs_otel
 def test_metrics_are_exported_to_their_own_path():
     section = "{otlp_metrics: {endpoint: 'http://x/', headers: {X-A: b}}}"

@@ -26,9 +26,20 @@ from engine.telemetry.tracing.spans import Attributes
 
 MAX_SERIES = 2_000
 """Series in one request: about 400 KB, of which collectors take megabytes."""
-_GEN_AI = {
-    "gen_ai_client_operation_duration_seconds": ("gen_ai.client.operation.duration", "s"),
-    "gen_ai_client_token_usage": ("gen_ai.client.token.usage", "{token}"),
+GEN_AI = {
+    name.replace(".", "_") + ("_seconds" if unit == "s" else ""): (name, unit)
+    for name, unit in (
+        ("gen_ai.client.operation.duration", "s"),
+        ("gen_ai.client.token.usage", "{token}"),
+        ("gen_ai.client.inference.duration", "s"),
+        ("gen_ai.client.inference.usage.input_tokens", "{token}"),
+        ("gen_ai.client.inference.usage.output_tokens", "{token}"),
+        ("gen_ai.client.inference.usage.cache_read.input_tokens", "{token}"),
+        ("gen_ai.client.inference.usage.cache_write.input_tokens", "{token}"),
+        ("gen_ai.client.inference.usage.reasoning.output_tokens", "{token}"),
+        ("gen_ai.client.inference.operation.input_tokens", "{token}"),
+        ("gen_ai.client.inference.operation.output_tokens", "{token}"),
+    )
 }
 _CUMULATIVE = proto.AGGREGATION_TEMPORALITY_CUMULATIVE
 
@@ -68,7 +79,7 @@ class MetricsEncoder:
 
 
 def _metric(family: Family, interval: Interval) -> proto.Metric:
-    name, unit = _GEN_AI.get(family.name, (family.name, _unit(family.name)))
+    name, unit = GEN_AI.get(family.name, (family.name, _unit(family.name)))
     metric = proto.Metric(name=name, unit=unit, description=family.documentation)
     if family.type == "histogram":
         metric.histogram.aggregation_temporality = _CUMULATIVE

@@ -34,7 +34,7 @@ from engine.telemetry.metrics.storage.tables import Numbers
 from engine.telemetry.metrics.streams import record_session, record_stream
 from engine.telemetry.metrics.tags import ReadTags, TagRecorder
 from engine.telemetry.metrics.teams import TeamRecorder
-from engine.telemetry.metrics.usage import UsageSeries, UsageTables
+from engine.telemetry.metrics.usage import UsageTables
 from engine.values.metric import Collector
 
 log = logging.getLogger("modelway")
@@ -62,7 +62,7 @@ class _Series:
     ) -> None:
         self.labels = labels
         self.requests = RequestSeries(request_tables, labels)
-        self.usage = UsageSeries(usage_tables, labels)
+        self.usage = usage_tables.series(labels)
 
 
 class MetricsRecorder:
@@ -71,7 +71,7 @@ class MetricsRecorder:
     Create it after the fork, with the folder that the master's workers share. `collectors` are
     sampled at intervals; `flush` passes on the requests that still wait to be recorded. Requests
     have at most `max_series` combinations of labels, see `SeriesRoom`. `read_tags` gives the tags
-    that have metrics.
+    that have metrics, `usage_tables` has the names of OpenTelemetry's conventions.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class MetricsRecorder:
         *,
         max_series: int = sys.maxsize,
         read_tags: ReadTags | None = None,
+        usage_tables: type[UsageTables] = UsageTables,
     ) -> None:
         self._collectors = collectors
         self._currency = currency
@@ -94,7 +95,7 @@ class MetricsRecorder:
         self._collect_lock = BoundedSemaphore()
         self._series: dict[tuple[object, ...], _Series] = {}
         self._room = SeriesRoom(max_series, counted_combinations(self._cells))
-        self._tables = RequestTables(self._cells), UsageTables(self._cells)
+        self._tables = RequestTables(self._cells), usage_tables(self._cells)
         self._sharers: list[TeamRecorder | TagRecorder] = [
             TeamRecorder(self._cells, currency, max_series)
         ]

@@ -1,4 +1,5 @@
-"""Metrics of usage: model tokens, money, and OpenTelemetry's metrics for GenAI clients."""
+"""Metrics of usage: model tokens, money, and OpenTelemetry's metrics for GenAI clients, by version
+1.41 of its conventions. `inference.py` has those with newer names."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ from engine.telemetry.metrics.storage.tables import Histogram, Numbers
 from engine.values.metric import counter, histogram
 
 # Bucket bounds as the semantic conventions for GenAI recommend them.
-_GEN_AI_SECONDS = (
+GEN_AI_SECONDS = (
     *(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56),
     *(5.12, 10.24, 20.48, 40.96, 81.92),
 )
-_GEN_AI_TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
-_GEN_AI = "gen_ai_operation_name gen_ai_provider_name gen_ai_request_model"
+GEN_AI_TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
+GEN_AI = "gen_ai_operation_name gen_ai_provider_name gen_ai_request_model"
 
 TOKENS = counter(
     "modelway_tokens_total",
@@ -29,16 +30,16 @@ COST = counter(
 )
 GEN_AI_DURATION = histogram(
     "gen_ai_client_operation_duration_seconds",
-    f"{_GEN_AI} error_type",
+    f"{GEN_AI} error_type",
     "GenAI operation duration (gen_ai.client.operation.duration). error_type is the status, or "
     "the outcome of an answer that broke; empty without an error.",
-    _GEN_AI_SECONDS,
+    GEN_AI_SECONDS,
 )
 GEN_AI_USAGE = histogram(
     "gen_ai_client_token_usage",
-    f"{_GEN_AI} gen_ai_token_type",
+    f"{GEN_AI} gen_ai_token_type",
     "Tokens used by one operation (gen_ai.client.token.usage); the type is input or output.",
-    _GEN_AI_TOKENS,
+    GEN_AI_TOKENS,
 )
 
 
@@ -58,6 +59,10 @@ class UsageTables:
         self.cost = cells.numbers(COST)
         self.duration = cells.histogram(GEN_AI_DURATION)
         self.usage = cells.histogram(GEN_AI_USAGE)
+
+    def series(self, labels: SeriesLabels) -> UsageSeries:
+        """What records requests with these labels."""
+        return UsageSeries(self, labels)
 
 
 class UsageSeries:
@@ -106,7 +111,7 @@ class UsageSeries:
         if len(durations) < len(records):
             for record in records:
                 if record.outcome is not Outcome.COMPLETE:
-                    row = self._row(tables.duration, _error_type(record))
+                    row = self._row(tables.duration, error_type(record))
                     tables.duration.observe(row, record.duration)
 
     def _open(self, kind: str) -> tuple[int, int]:
@@ -120,5 +125,6 @@ class UsageSeries:
         return histogram.row((*self._labels.gen_ai, kind))
 
 
-def _error_type(record: RequestRecord) -> str:
+def error_type(record: RequestRecord) -> str:
+    """`error.type` of a request that is not complete."""
     return str(record.status) if record.status >= 400 else record.outcome

@@ -26,6 +26,27 @@ _METHODS = frozenset(
     {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"}
 )
 _MAX_MODEL_NAME = 256
+
+UsageNames = Sequence[tuple[str, str]]
+"""Counts of `Usage`, and the attributes that have those of them that are not 0."""
+V1_41: UsageNames = (
+    ("cached", "gen_ai.usage.cache_read.input_tokens"),
+    ("cache_write", "gen_ai.usage.cache_creation.input_tokens"),
+    ("reasoning", "gen_ai.usage.reasoning.output_tokens"),
+)
+"""Version 1.41, the last one of the conventions for GenAI that was released."""
+GENAI_2026_10: UsageNames = (
+    ("cached", "gen_ai.usage.cache_read.input_tokens"),
+    ("cache_write", "gen_ai.usage.cache_write.input_tokens"),
+    ("reasoning", "gen_ai.usage.reasoning.output_tokens"),
+    ("audio_input", "gen_ai.usage.audio.input_tokens"),
+    ("cached_audio", "gen_ai.usage.audio.cache_read.input_tokens"),
+    ("audio_output", "gen_ai.usage.audio.output_tokens"),
+    ("image_input", "gen_ai.usage.image.input_tokens"),
+    ("cached_image", "gen_ai.usage.image.cache_read.input_tokens"),
+    ("image_output", "gen_ai.usage.image.output_tokens"),
+)
+"""docs/gen-ai/client-inference.md of their repository, commit 024a4f94 (October 2026)."""
 _BROKEN = (Outcome.UPSTREAM_CUT, Outcome.SHUTDOWN, Outcome.REVOKED)
 """Outcomes of responses that broke off after their head."""
 
@@ -66,17 +87,19 @@ class Peer(Struct, frozen=True):
 
 class Tracer:
     """Traces the requests of a worker: `add` takes the spans of a request, `peers` are the
-    upstreams by name."""
+    upstreams by name, `usage_names` those of the conventions."""
 
     def __init__(
         self,
         sampler: Sampler,
         add: Callable[[Sequence[Span]], None],
         peers: Mapping[str, Peer],
+        usage_names: UsageNames = V1_41,
     ) -> None:
         self._begin = sampler.begin
         self._add = add
         self._peers = peers
+        self._usage_names = usage_names
 
     def begin(self, exchange: Exchange) -> None:
         """Continue the caller's trace, or begin one."""
@@ -87,10 +110,12 @@ class Tracer:
         """Add the spans of an exchange that ended, if its trace is sampled."""
         trace = exchange.trace
         if isinstance(trace, Trace) and trace.sampled:
-            self._add(spans_of(exchange, trace, self._peers))
+            self._add(spans_of(exchange, trace, self._peers, self._usage_names))
 
 
-def spans_of(exchange: Exchange, trace: Trace, peers: Mapping[str, Peer]) -> list[Span]:
+def spans_of(
+    exchange: Exchange, trace: Trace, peers: Mapping[str, Peer], usage_names: UsageNames = V1_41
+) -> list[Span]:
     """The spans of a request that ended: first that of the request, then those of its attempts."""
     record = exchange.record
     end = record.start + record.duration
@@ -112,7 +137,7 @@ def spans_of(exchange: Exchange, trace: Trace, peers: Mapping[str, Peer]) -> lis
             span.attributes["http.request.resend_count"] = number
         _describe_attempt(span, exchange, attempt, peers)
         if number == last:
-            _describe_response(span, exchange, start)
+            _describe_response(span, exchange, start, usage_names)
         spans.append(span)
     return spans
 
@@ -197,7 +222,9 @@ def _describe_attempt(
         attributes["error.type"], span.error = attempt.failure or str(attempt.status), ""
 
 
-def _describe_response(span: Span, exchange: Exchange, start: float) -> None:
+def _describe_response(
+    span: Span, exchange: Exchange, start: float, usage_names: UsageNames
+) -> None:
     """Add to the span of the last attempt, which began at `start`: usage, and how the response
     ended."""
     record, attributes = exchange.record, span.attributes
@@ -211,11 +238,8 @@ def _describe_response(span: Span, exchange: Exchange, start: float) -> None:
         attributes["gen_ai.usage.input_tokens"] = usage.input
         attributes["gen_ai.usage.output_tokens"] = usage.output
         attributes["modelway.usage_source"] = usage.source
-    if usage.cached:
-        attributes["gen_ai.usage.cache_read.input_tokens"] = usage.cached
-    if usage.cache_write:
-        attributes["gen_ai.usage.cache_creation.input_tokens"] = usage.cache_write
-    if usage.reasoning:
-        attributes["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
+    for count, name in usage_names:
+        if tokens := getattr(usage, count):
+            attributes[name] = tokens
     if record.outcome in _BROKEN and span.error is None:
         attributes["error.type"], span.error = str(record.outcome), ""

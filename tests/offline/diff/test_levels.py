@@ -283,6 +283,7 @@ CHANGES = [
     ("console.sign_in.keys", [OBJECT_KEY], [OBJECT_KEY[::-1]]),
     ("telemetry.log.format", None, "text"),
     ("telemetry.tags", None, ["project"]),
+    ("telemetry.semconv", None, "genai-2026-10"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
     ("telemetry.otlp_metrics", None, {"endpoint": "http://c.test"}),

@@ -12,7 +12,10 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AGGREGATION_TEMPORALITY_CUMULATIVE
 
 from engine.telemetry.metrics import otlp
+from engine.telemetry.metrics.inference import InferenceTables
 from engine.telemetry.metrics.otlp import Interval, MetricsEncoder
+from engine.telemetry.metrics.recorder import MetricsRecorder
+from tests.support.metrics import METRICS
 from tests.support.recording_metrics import finished_exchange, record_all
 
 
@@ -64,6 +67,22 @@ def test_metrics_of_the_genai_conventions_have_their_names(metrics):
     }
     (duration,) = found["gen_ai.client.operation.duration"].histogram.data_points
     assert "error.type" in labels(duration)
+
+
+def test_every_metric_of_the_genai_conventions_has_its_points():
+    names = {name for name, _ in otlp.GEN_AI.values()}
+    assert all(name.startswith("gen_ai.client.") for name in names)
+    defined = {metric.name.removesuffix("_total") for metric in METRICS}
+    assert {name for name in defined if name.startswith("gen_ai_")} == {*otlp.GEN_AI}
+
+
+def test_a_counter_of_tokens_has_its_unit_and_modality(tmp_path):
+    recorder = MetricsRecorder(tmp_path, "USD", usage_tables=InferenceTables)
+    record_all(recorder, finished_exchange())
+    metric = metrics_of(recorder.page().decode())["gen_ai.client.inference.usage.input_tokens"]
+    recorder.close()
+    assert (metric.unit, metric.sum.is_monotonic) == ("{token}", True)
+    assert labels(metric.sum.data_points[0])["gen_ai.token.modality"] == "unknown"
 
 
 def test_a_gauge_is_a_gauge():

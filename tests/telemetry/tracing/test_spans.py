@@ -4,7 +4,7 @@ import pytest
 
 from engine import dialects
 from engine.exchange.record import Attempt, Traffic
-from engine.telemetry.tracing.spans import Kind, Peer, Tracer, spans_of
+from engine.telemetry.tracing.spans import GENAI_2026_10, V1_41, Kind, Peer, Tracer, spans_of
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.values.caller import Caller
 from engine.values.usage import Usage
@@ -40,7 +40,7 @@ def exchange(*attempts, method="POST", **record):
     )
 
 
-def spans(exchange, parent=PARENT, attempts=None):
+def spans(exchange, parent=PARENT, attempts=None, usage_names=V1_41):
     trace = Sampler(1.0).begin(parent, "a=1")
     recorded = exchange.record.attempts
     count = len(recorded) if attempts is None else attempts
@@ -49,7 +49,7 @@ def spans(exchange, parent=PARENT, attempts=None):
         start = recorded[number].start if number < len(recorded) else 11.0
         *earlier, (span_id, _) = trace.attempts
         trace.attempts = (*earlier, (span_id, start))
-    return spans_of(exchange, trace, PEERS)
+    return spans_of(exchange, trace, PEERS, usage_names)
 
 
 def attempt(upstream="west", model="gpt-4o", failure="", status=200, start=10.1, seconds=0.5):
@@ -142,6 +142,19 @@ def test_a_failed_attempt_has_its_error():
         "east.example",
         8443,
     )
+
+
+def test_newer_names_have_the_modality_of_tokens():
+    usage = Usage(20, 5, cached=4, source="upstream", cache_write=3, audio_input=8, image_output=2)
+    *_, span = spans(exchange(attempt(), usage=usage), usage_names=GENAI_2026_10)
+    assert {k: v for k, v in span.attributes.items() if k.startswith("gen_ai.usage")} == {
+        "gen_ai.usage.input_tokens": 20,
+        "gen_ai.usage.output_tokens": 5,
+        "gen_ai.usage.cache_read.input_tokens": 4,
+        "gen_ai.usage.cache_write.input_tokens": 3,
+        "gen_ai.usage.audio.input_tokens": 8,
+        "gen_ai.usage.image.output_tokens": 2,
+    }
 
 
 def test_only_the_attempt_that_served_has_tokens():
