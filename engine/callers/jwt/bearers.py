@@ -127,6 +127,8 @@ class Bearers:
             raise TokenRefused("The token is signed with an algorithm that is not accepted.")
         if "crit" in header:
             raise TokenRefused("The token has extensions (crit) that are not known.")
+        if _is_typed_otherwise(header.get("typ")):
+            raise TokenRefused("The token is of a type (typ) that is not for calling an API.")
         public = key_set.find(kid if isinstance(kid, str) else None, algorithm)
         if public is None:
             raise TokenRefused("The key of the token is not one of its issuer's.")
@@ -144,6 +146,10 @@ class Bearers:
             reasons = (text for kind, text in _REASONS if isinstance(error, kind))
             reason = next(reasons, INVALID)
             raise TokenRefused(reason, is_known=isinstance(error, _OF_SIGNED)) from error
+        if "events" in verified:
+            raise TokenRefused(
+                "The token tells of events (RFC 8417) and is not for calling an API."
+            )
         return verified
 
 
@@ -151,6 +157,13 @@ def _check_size(secret: str) -> None:
     if len(secret) > MAX_TOKEN:
         message = f"The token has more than {MAX_TOKEN} characters: it needs fewer claims."
         raise TokenRefused(message)
+
+
+def _is_typed_otherwise(value: object) -> bool:
+    """Whether a token says that it is of another kind than access and ID tokens (RFC 8725 3.11): an
+    issuer signs logout tokens and statements for the same audience with the same key."""
+    kind = value.lower().removeprefix("application/") if isinstance(value, str) else ""
+    return kind.endswith("+jwt") and kind != "at+jwt"
 
 
 def _identity(issuer: JwtIssuer, claims: Mapping[str, Any], key: str) -> str:

@@ -16,6 +16,8 @@ from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.values.caller import Team
 from engine.values.teams import Teams
+from tests.support.each import each
+from tests.support.odd_tokens import ODD
 from tests.support.signed_tokens import (
     ENTRY,
     ISSUER,
@@ -306,6 +308,18 @@ def test_no_forged_token_is_accepted(attacks, least):
         with pytest.raises(TokenRefused) as raised:
             found.caller(attack)
         assert attack not in str(raised.value)
+
+
+@each("name", [*ODD])
+def test_no_odd_token_is_accepted_though_its_issuer_signed_it(name):
+    with pytest.raises(TokenRefused) as raised:
+        bearers().caller(ODD[name])
+    assert ODD[name] not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["JWT", "jwt", "at+jwt", "application/at+jwt", "AT+JWT"])
+def test_the_types_of_access_and_id_tokens_are_accepted(kind):
+    assert bearers().caller(token(typ=kind))[0].name == "login.example.com:ada"
 
 
 def test_an_algorithm_that_the_entry_does_not_list_is_refused():
