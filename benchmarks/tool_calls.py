@@ -120,7 +120,7 @@ def _request(number: int) -> bytes:
 
 
 def _call(number: int) -> bytes:
-    arguments = {"shop": f"shop{number}", "notify": True, "source": "desk", "body": _ORDER}
+    arguments = {"shop": f"store{number}", "notify": True, "source": "desk", "body": _ORDER}
     meta = {
         f"{META}protocolVersion": MODERN,
         f"{META}clientInfo": {"name": "benchmark", "version": "1"},

@@ -18,7 +18,7 @@ from engine.edge.endpoint import answer_errors
 from engine.edge.router import Application
 from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
-from engine.exchange.exchange import Exchange, Handler, Response
+from engine.exchange.exchange import Content, Exchange, Handler, Response
 from engine.exchange.interfaces import Headers
 from engine.exchange.request import Request, environ_of
 from engine.plan.route import Route
@@ -28,7 +28,7 @@ from engine.spec.request_writer import RequestValues
 
 class OperationRequest(Struct, frozen=True):
     """A request that leads to its operation. `environ` has its head, `variables` the spans of the
-    variables of its path."""
+    variables of its path, `content` what its body says, if that need not be parsed again."""
 
     method: str
     path: str
@@ -37,6 +37,7 @@ class OperationRequest(Struct, frozen=True):
     body: bytes
     mount: str
     variables: Spans
+    content: Content
 
     @property
     def target(self) -> str:
@@ -78,6 +79,7 @@ class OperationCall:
         return OperationRequest(
             *(parts.method, path, query, environ, parts.body),
             *(candidate.resource.mount, candidate.variables),
+            Content(values.media_type, values.body) if self._is_judged else Content(),
         )
 
     def send(
@@ -93,6 +95,7 @@ class OperationCall:
         )
         exchange.operation = self._operation.id
         exchange.body_reader = ReceivedBody(Body(request.body), self._max_body)
+        exchange.content = request.content
         exchange.record.mcp = caller.mcp
         try:
             response = (self._handler or self._make())(exchange)

@@ -137,11 +137,14 @@ def _checks(route: Route) -> Checks:
 
 
 def checks_left(route: Route) -> Checks:
-    """The checks of a route that are left for requests whose values fit its document, as those of
-    tools do: their bodies are parsed."""
+    """The checks of a route that are left for requests whose values fit its document, and whose
+    content is known, as those of tools are. Members may still have names to replace."""
     checks = _checks(route)
-    is_done = checks.mode in ("strict", "lenient") and not checks.edits
-    return checks._replace(parameters=(), mode="off") if is_done else checks
+    if checks.mode not in ("strict", "lenient") or checks.edits:
+        return checks
+    has_spellings = route.operation.bodies.spellings is not None
+    bodies = checks.bodies if has_spellings else None
+    return checks._replace(parameters=(), bodies=bodies, mode="off")
 
 
 def _receiving_stages(route: Route, checks: Checks, parts: Parts) -> list[Stage]:

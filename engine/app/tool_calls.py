@@ -19,13 +19,14 @@ from engine.edge.gateway_origin import base_of
 from engine.edge.lifecycle import RequestLifecycle
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Content, Exchange, Handler, Response
+from engine.exchange.interfaces import Headers
 from engine.exchange.record import McpMessage
 from engine.process.loop_turn import await_turn
 from engine.tools.invalid_arguments import InvalidArguments
 from engine.tools.models.model_tool import ModelTool
 from engine.tools.models.results import model_result
 from engine.tools.protocol.catalog import Catalog
-from engine.tools.protocol.messages import Id
+from engine.tools.protocol.messages import MAX_DEPTH, Id
 from engine.tools.protocol.progress import (
     Steps,
     finish,
@@ -33,16 +34,24 @@ from engine.tools.protocol.progress import (
     progress_token,
     receive,
 )
-from engine.tools.protocol.results import MAX_RESULT, Answer, result_of, text_result
-from engine.tools.protocol.revisions import Head
+from engine.tools.protocol.results import (
+    MAX_RESULT,
+    Answer,
+    first_header,
+    result_of,
+    text_result,
+)
+from engine.tools.protocol.revisions import head_of
 from engine.tools.protocol.server import Refusal, Reply, Request, Server, ToolCall
 from engine.tools.remote.listing import RemoteTool
 from engine.tools.tool import Tool
 from engine.values.client_address import Network, caller_address
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from engine.values.trees import has_more_levels
 
 _JSON, _EVENTS = "application/json", "text/event-stream"
 _TRACE = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE"))
+_TOO_DEEP = "The arguments have too many levels of objects and lists."
 
 
 class PreparedCall(Struct, frozen=True):
@@ -126,7 +135,7 @@ class ToolCalls:
         return _response(reply)
 
     def _prepare(self, exchange: Exchange, body: bytes, address: str) -> Reply | Prepared:
-        head, record = _head(exchange.environ), exchange.record
+        head, record = head_of(exchange.environ), exchange.record
         try:
             request = self._server.read(head, body)
         except Refusal as refusal:
@@ -157,17 +166,23 @@ class ToolCalls:
         """The call with its request, or the error for arguments that are none."""
         tool = call.tool
         if isinstance(tool, RemoteTool):
+            if has_more_levels(call.arguments, MAX_DEPTH):
+                return self._invalid_arguments(call, _TOO_DEEP)
             return RemoteCall(call, tool, self._remote[tool.upstream], message, address)
         assert isinstance(tool, Tool | ModelTool)
-        environ = exchange.environ
-        trace = [(name, environ[key]) for name, key in _TRACE if key in environ]
         try:
             operation = self._operation_of(tool)
-            operation_request = operation.request(tool.values(call.arguments), address, trace)
+            values, trace = tool.values(call.arguments), _trace(exchange.environ)
+            operation_request = operation.request(values, address, trace)
         except (InvalidArguments, CannotCall, GatewayError) as error:
-            reply = self._server.reply(call.request, text_result(str(error), is_error=True))
-            return reply._replace(code="invalid_arguments")
+            return self._invalid_arguments(call, str(error))
+        except RecursionError:
+            return self._invalid_arguments(call, _TOO_DEEP)
         return PreparedCall(call, tool, operation, operation_request, message)
+
+    def _invalid_arguments(self, call: ToolCall, message: str) -> Reply:
+        reply = self._server.reply(call.request, text_result(message, is_error=True))
+        return reply._replace(code="invalid_arguments")
 
     def _operation_of(self, tool: Tool | ModelTool) -> OperationCall:
         operation = self._operations.get(tool.name)
@@ -248,7 +263,7 @@ class ToolCalls:
         most = tool.max_answer if isinstance(tool, ModelTool) else MAX_RESULT
         body, broke_off = response.body, False
         if not isinstance(body, bytes):
-            is_stream = _header(response.headers, "content-type").startswith(_EVENTS)
+            is_stream = first_header(response.headers, "content-type").startswith(_EVENTS)
             body, broke_off = yield from receive(body, most, is_stream=is_stream)
         if len(body) <= most:
             return Answer(response.status, response.headers, body, broke_off=broke_off)
@@ -282,23 +297,14 @@ def _key(exchange: Exchange, address: str, message_id: object) -> object:
     return exchange.token, address, exchange.environ.get("HTTP_USER_AGENT"), message_id
 
 
-def _head(environ: Mapping[str, Any]) -> Head:
-    """The headers of MCP in a request."""
-    header = environ.get
-    return Head(
-        header("HTTP_MCP_PROTOCOL_VERSION"),
-        header("HTTP_MCP_METHOD"),
-        header("HTTP_MCP_NAME"),
-        header("HTTP_USER_AGENT", ""),
-    )
-
-
-def _header(headers: Sequence[tuple[str, str]], name: str) -> str:
-    """The value of a header, "" without it."""
-    return next((value for key, value in headers if key.lower() == name), "")
+def _trace(environ: Mapping[str, Any]) -> Headers:
+    """The headers of a trace, for the request of the operation."""
+    if "HTTP_TRACEPARENT" not in environ:
+        return []
+    return [(name, environ[key]) for name, key in _TRACE if key in environ]
 
 
 def _content_length(headers: Sequence[tuple[str, str]]) -> int | None:
     """The size of a body by its Content-Length."""
-    length = _header(headers, "content-length")
+    length = first_header(headers, "content-length")
     return int(length) if length.isdecimal() and len(length) < 19 else None

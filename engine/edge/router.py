@@ -17,7 +17,7 @@ from engine.edge.resource import Candidate, Choose, Resource, Routes, first_resp
 from engine.edge.unmatched import MAX_SHOWN, fail, miss, refuse_address, unsafe_address
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
-from engine.spec.document.path_templates import unsafe, variables
+from engine.spec.document.path_templates import regex, unsafe, variables
 from engine.spec.document.path_tree import PathMatch, PathMiss, PathTree, Spans
 from engine.spec.query_string import unsafe_query
 from engine.values.errors import AbortConnection, GatewayError
@@ -55,6 +55,7 @@ class Router:
         self._cors = cors or Cors(())
         self._hint = hint
         self._tree = PathTree()
+        self._sole: dict[tuple[str, str], tuple[Resource, re.Pattern[str]] | None] = {}
         self._mounts: set[str] = set()
         self._plain: dict[tuple[str, str], tuple[Any, Any, dict[str, Any], str]] = {}
         self._methods: dict[tuple[str, Responder], dict[str, Responder]] = {}
@@ -64,6 +65,7 @@ class Router:
         resource.template, resource.names = uri_template, tuple(variables(uri_template))
         if resource.mount not in ("", "/") and len(self._mounts) < _MOUNTS:
             self._mounts.add(resource.mount)
+        self._sole.clear()
         first: Resource = self._tree.add(
             uri_template, resource.method, resource, resource.slash_variables
         )
@@ -123,14 +125,27 @@ class Router:
         reason = unsafe(path) or unsafe_query(query)
         if reason is not None:
             raise unsafe_address(reason)
+        sole = self._sole.get((operation, method))
+        if sole is not None and (spans := sole[1].fullmatch(path)) is not None:
+            return Candidate(sole[0], dict(zip(sole[0].names, spans.regs[1:], strict=True)))
         match = self._tree.find(path, method)
         if not isinstance(match, PathMatch):
             return None
         resource: Resource = match.value
-        if not (resource.variants or resource.query):
-            is_it = resource.operation == operation
-            return Candidate(resource, match.variables) if is_it else None
-        return resource.candidate(operation, path, query, match.variables)
+        if resource.variants or resource.query:
+            return resource.candidate(operation, path, query, match.variables)
+        if resource.operation != operation:
+            return None
+        if (operation, method) not in self._sole:
+            self._sole[operation, method] = self._sole_path(resource)
+        return Candidate(resource, match.variables)
+
+    def _sole_path(self, resource: Resource) -> tuple[Resource, re.Pattern[str]] | None:
+        """A resource whose paths lead to no other one, and what matches them; None for any other,
+        which is looked for in the tree each time."""
+        if not self._tree.is_sole(resource.template, resource.method):
+            return None
+        return resource, re.compile(regex(resource.template))
 
     def _find_candidate(
         self,

@@ -60,13 +60,13 @@ def environ_of(request: Request) -> dict[str, Any]:
         "QUERY_STRING": query,
         "REMOTE_ADDR": request.address,
     }
-    names = set()
+    headers: dict[str, str] = {}
     for name, value in request.headers:
         if not name or not value.isprintable():
             raise ValueError(f"header '{name}' cannot be sent")
         key = environ_key(name)
-        environ[key] = f"{environ[key]},{value}" if key in names else value
-        names.add(key)
+        headers[key] = f"{headers[key]},{value}" if key in headers else value
+    environ |= headers
     if request.body:
         environ.setdefault("CONTENT_LENGTH", str(len(request.body)))
     return environ

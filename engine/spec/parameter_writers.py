@@ -46,8 +46,8 @@ class ParameterWriter(Struct, frozen=True):
 
     def write(self, value: Any) -> str | None:
         """The text of a value: of a path's variable, a part of a query string, the value of a
-        header, or a part of a Cookie header; None for an empty list or object, which no style can
-        express. Raises ValueError."""
+        header, or a part of a Cookie header; None for a list or object without any text, which
+        no style can express. Raises ValueError."""
         if self.lead is not None:
             text = value if type(value) is str else _SIMPLE.get(type(value), _no_text)(value)
             if text is not None and _UNRESERVED.fullmatch(text):  # nearly every value
@@ -58,7 +58,7 @@ class ParameterWriter(Struct, frozen=True):
             return None
         if self.location in ("path", "header") and self.style != "matrix":
             return self._unnamed(value)
-        return self._joined([*self._pairs(value)])
+        return self._joined([*self._pairs(value)]) or None
 
     def _joined(self, pairs: Sequence[Pair]) -> str:
         if self.style == "matrix":

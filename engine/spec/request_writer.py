@@ -118,12 +118,14 @@ class RequestWriter:
                 f"{self._operation.id} has no path parameter '{unknown}'; "
                 f"it has {', '.join(names) or 'none'}"
             )
-        texts = self._texts("path", values)
-        for name in names:
-            if not texts.get(name):
+        writers, pieces = self._writers["path"], [*self._pieces]
+        for index in range(1, len(pieces), 2):
+            name = pieces[index]
+            value = values.get(name)
+            text = None if value is None else writers[name].write(value)
+            if not text:
                 raise ValueError(f"path parameter '{name}' of {self._operation.id} needs a value")
-        pieces = [*self._pieces]
-        pieces[1::2] = map(texts.__getitem__, pieces[1::2])
+            pieces[index] = text
         path = "".join(pieces)
         if values and not _DOTS.isdisjoint(path.split("/")):
             raise ValueError(f"a path parameter of {self._operation.id} is '.' or '..'")
@@ -132,9 +134,9 @@ class RequestWriter:
     def _query(self, values: Mapping[str, object]) -> str:
         if self._query_type:
             return self._whole_query(values)
-        texts = [*self._texts("query", values).values()]
-        if fixed := [pair for pair in self._fixed if pair[0] not in values]:
-            texts.insert(0, urlencode(fixed))
+        texts = self._texts("query", values).values() if values else ()
+        if self._fixed and (fixed := [pair for pair in self._fixed if pair[0] not in values]):
+            texts = urlencode(fixed), *texts
         return "&".join(texts)
 
     def _whole_query(self, values: Mapping[str, object]) -> str:

@@ -49,7 +49,7 @@ class CannotBeTool(ValueError):
 class BodyArgument(Struct, frozen=True):
     """The body: the media type that is sent, its kind ("" for bytes), and for a multipart form the
     members that are files. `members` are those that its schema names. `media_types` are those
-    that an agent may name for bytes."""
+    that an agent may name for bytes, `name` is the one that the document gives it."""
 
     required: bool
     media_type: str
@@ -59,6 +59,7 @@ class BodyArgument(Struct, frozen=True):
     members: frozenset[str] = frozenset()
     media_types: tuple[str, ...] = ()
     description: str = ""
+    name: str = ""
 
     def read(self, value: Any) -> tuple[Any, str]:
         """The body of a request, and its media type, of the argument. Raises InvalidArguments."""
@@ -134,6 +135,7 @@ def body_of(route: Route, node: Node) -> BodyArgument | None:
         members=_members(media) if media is not None else frozenset(),
         media_types=types or (concrete,),
         description=plain_text(request_body.text("description"), _MAX_TEXT),
+        name=name,
     )
 
 
@@ -142,8 +144,7 @@ def body_schema(body: BodyArgument, node: Node, schemas: Schemas) -> Schema:
     if body.kind == "":
         return _bytes_schema(body)
     contents = dict(node.get("requestBody").get("content").items())
-    media = next(each for name, each in contents.items() if _is_of(body, name))
-    schema = schemas.convert(media.get("schema"))
+    schema = schemas.convert(contents[body.name].get("schema"))
     if body.kind == "text" and "type" not in schema:
         schema = {**schema, "type": "string"}
     if body.kind in ("form", "multipart"):
@@ -155,11 +156,6 @@ def body_schema(body: BodyArgument, node: Node, schemas: Schemas) -> Schema:
     if body.description and "description" not in schema:
         schema["description"] = body.description
     return schema
-
-
-def _is_of(body: BodyArgument, name: str) -> bool:
-    kind = sequence_kind(essence(name)) or body_kind(essence(name)) or _kind_of_range(name)
-    return kind == body.kind and _concrete(essence(name), kind) == body.media_type
 
 
 def _bytes_schema(body: BodyArgument) -> Schema:

@@ -14,6 +14,7 @@ from engine.plan.tool_arguments import BODY, Argument
 from engine.source.suggestion import did_you_mean
 from engine.spec.refusal_messages import explain
 from engine.spec.request_writer import RequestValues
+from engine.spec.schema_validator import SchemaValidator
 from engine.tools.body import BodyArgument
 from engine.tools.invalid_arguments import InvalidArguments
 from engine.values.errors import GatewayError
@@ -21,11 +22,12 @@ from engine.values.errors import GatewayError
 _KEYS = {
     "path": "path",
     "query": "query",
-    "querystring": "query",
+    "querystring": "",
     "header": "headers",
     "cookie": "cookies",
 }
 """The member of RequestValues that has the parameters of a location."""
+_NO_SEGMENTS = ("", ".", "..")
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,13 @@ class ToolArguments:
         return frozenset(self.names())
 
     @cached_property
-    def _parameters(self) -> tuple[tuple[str, str, str, Argument], ...]:
-        """The name, the location in RequestValues, the parameter's name and the argument itself, in
-        the order of the operation."""
-        return tuple((a.name, _KEYS[a.location], a.parameter, a) for a in self.arguments.values())
+    def _parameters(self) -> tuple[tuple[str, str, str, SchemaValidator | None, bool], ...]:
+        """The name, the location in RequestValues, the parameter's name, its validator, and whether
+        it is required, in the order of the operation; "" as the location of a whole query."""
+        return tuple(
+            (a.name, _KEYS[a.location], a.parameter, a.validator, a.required)
+            for a in self.arguments.values()
+        )
 
     @cached_property
     def _unlisted_members(self) -> tuple[str, ...]:
@@ -70,16 +75,22 @@ class ToolArguments:
             raise self._unknown(arguments)
         values = {**arguments, **self.values} if self.values else arguments
         parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "cookies": {}}
-        for name, key, parameter, argument in self._parameters:
+        for name, key, parameter, validator, is_required in self._parameters:
             value = values.get(name)
-            if value is not None:
-                _check(argument, value)
-                if argument.location == "querystring":
-                    parts[key].update(_whole_query(argument, value))
-                else:
-                    parts[key][parameter] = value
-            elif argument.required:
-                raise InvalidArguments(name, "it is required")
+            if value is None:
+                if is_required:
+                    raise InvalidArguments(name, "it is required")
+                continue
+            if key == "path" and value in _NO_SEGMENTS:
+                raise InvalidArguments(name, f"'{value}' is no segment of a path")
+            if validator is not None:
+                _check(name, validator, value)
+            if key:
+                parts[key][parameter] = value
+            elif isinstance(value, Mapping):
+                parts["query"].update(value)
+            else:
+                raise InvalidArguments(name, "expected an object")
         body, media_type = (MISSING, "") if self.body is None else self._body(self.body, values)
         return RequestValues(**parts, body=body, media_type=media_type)
 
@@ -105,22 +116,12 @@ class ToolArguments:
         return body.read(value)
 
 
-def _whole_query(argument: Argument, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InvalidArguments(argument.name, "expected an object")
-    return value
-
-
-def _check(argument: Argument, value: Any) -> None:
+def _check(name: str, validator: SchemaValidator, value: Any) -> None:
     """Refuse the value of a parameter that the operation refuses."""
-    if argument.location == "path" and value in ("", ".", ".."):
-        raise InvalidArguments(argument.name, f"'{value}' is no segment of a path")
-    if argument.validator is None:
-        return
     try:
-        is_valid = argument.validator.is_valid(value)
+        if validator.is_valid(value):
+            return
     except GatewayError as error:
-        raise InvalidArguments(argument.name, error.message) from error
-    if not is_valid:
-        refusal = explain(argument.validator, value, argument.name)
-        raise InvalidArguments(refusal.param or argument.name, refusal.message)
+        raise InvalidArguments(name, error.message) from error
+    refusal = explain(validator, value, name)
+    raise InvalidArguments(refusal.param or name, refusal.message)

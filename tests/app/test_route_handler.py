@@ -10,9 +10,11 @@ from engine.edge.request_body import RequestBodyReader
 from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.stand_ins import RecordingCounters
+from engine.plan.make_plan import make_plan
 from engine.spec.request_bodies import Bodies
 from engine.stages import validate
 from engine.values.caller import Caller
+from tests.support.paths import ROOT
 from tests.support.project_app import TOKEN, ProjectApp
 from tests.support.rehearsing import CONFIG, planned
 
@@ -216,4 +218,18 @@ def test_what_is_left_to_check_of_a_judged_request(tmp_path, more, left):
     chat = next(route for route in plan.routes if route.operation.name == "chat")
     checks = checks_left(chat)
     assert (checks.mode, bool(checks.parameters)) == left
+    assert (checks.bodies is None) is (checks.mode == "off")
+
+
+def test_bodies_whose_members_have_two_spellings_are_parsed(tmp_path):
+    document = ROOT / "openapi/gemini.yaml"
+    config = f"""version: 1
+specs: {{gemini: {{document: "{document}", dialect: gemini}}}}
+upstreams: {{main: {{url: "http://127.0.0.1:9", dialect: gemini}}}}
+routes: [{{operation: gemini.countTokens, to: [{{upstream: main}}]}}]
+"""
+    (tmp_path / "gateway.yaml").write_text(config)
+    result = make_plan(tmp_path / "gateway.yaml", {})
+    assert result.plan is not None, result.findings.errors
+    checks = checks_left(result.plan.routes[0])
     assert checks.bodies is not None

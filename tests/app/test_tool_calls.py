@@ -215,11 +215,39 @@ def test_batches_are_refused(shop, shop_upstream):
     [
         b"[" * 500_000,
         b'{"a":' * 500_000,
-        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 900 + b"1" + b"}" * 901,
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 1030 + b"1" + b"}" * 1031,
     ],
 )
 def test_deep_json_is_refused(shop, document):
     assert shop.post(document, token=ALICE)[0] == 400
+
+
+def nested(levels):
+    return json.loads('{"a":' * levels + "1" + "}" * levels)
+
+
+@each(
+    "name, arguments",
+    [
+        ("create", {"body": {"sku": "s", "deep": nested(300)}}),
+        ("create", {"body": nested(900)}),
+        ("show", {"id": nested(900)}),
+        ("show", {"id": "1", "fields": [nested(900)]}),
+        ("chat", {"body": {"model": "big", "deep": nested(900)}}),
+    ],
+)
+def test_arguments_of_too_many_levels_are_an_error_of_the_tool(
+    shop, shop_upstream, name, arguments
+):
+    assert shop.result(name, arguments, token=ALICE)["isError"]
+    assert shop_upstream.requests == []
+
+
+def test_arguments_may_be_as_deep_as_the_body_of_a_request(shop, shop_upstream):
+    shop_upstream.speak = answer(b"{}", status=201)
+    body = {"sku": "s", "deep": nested(200)}
+    assert not shop.result("create", {"body": body}, token=ALICE)["isError"]
+    assert json.loads(shop_upstream.last.body) == body
 
 
 def test_notifications_are_accepted_without_a_body(shop):

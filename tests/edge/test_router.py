@@ -164,3 +164,29 @@ def test_a_path_from_the_root_may_have_a_second_slash(target: str, name: str | N
     assert (match and match[0]) == name
     if match is not None and name == "/":
         assert match[1] == {"x": (4, 5)}
+
+
+def test_a_path_from_inside_leads_to_its_operation_or_to_none() -> None:
+    routes = Router(lambda handler: lambda *_: None)
+
+    def add(template: str, operation: str) -> None:
+        make: Any = partial(str, operation)
+        routes.add_route(template, Resource("GET", "", (), make, operation=operation))
+
+    def names(operation: str, path: str) -> dict[str, tuple[int, int]] | None:
+        candidate = routes.candidate(operation, "GET", path, "")
+        return None if candidate is None else dict(candidate.variables)
+
+    add("/a/{x}/b", "first")
+    for _ in range(2):
+        assert names("first", "/a/xy/b") == {"x": (3, 5)}
+        assert names("first", "/a/xy/c") is None
+        assert names("second", "/a/xy/b") is None
+        assert routes.candidate("first", "POST", "/a/xy/b", "") is None
+    with pytest.raises(GatewayError):
+        routes.candidate("first", "GET", "/a/%2e%2e/b", "")
+    add("/a/c/b", "second")
+    for _ in range(2):
+        assert names("first", "/a/c/b") is None
+        assert names("second", "/a/c/b") == {}
+        assert names("first", "/a/d/b") == {"x": (3, 4)}

@@ -38,6 +38,7 @@ ENCODING = {"deep": {"style": "deepObject"}, "json": {"contentType": "applicatio
         ({"a": [{"b": 1}, {"b": 2}]}, {}, b"a%5B0%5D%5Bb%5D=1&a%5B1%5D%5Bb%5D=2"),
         ({"a": {"b": 1}}, {"a": {"contentType": "application/json"}}, b"a=%7B%22b%22%3A%201%7D"),
         ({"a": None, "b": [], "c": {}}, {}, b""),
+        ({"a": 1, "b": {"c": {}, "d": []}, "e": 2}, {}, b"a=1&e=2"),
     ],
 )
 def test_a_field_has_the_form_of_its_encoding(values, encoding, body):

@@ -122,5 +122,22 @@ paths:
     assert excinfo.value.place == "body.a"
 
 
+def test_a_sequence_that_its_document_calls_a_text_is_one(tmp_path):
+    document = """
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+paths:
+  /lines:
+    post:
+      operationId: lines
+      requestBody: {content: {application/jsonl: {schema: {type: string}}}}
+      responses: {"200": {description: ok}}
+"""
+    plan = shop_plan(tmp_path, document)
+    tool = shop_tools(plan)["lines"]
+    assert body_schema({"lines": tool}, "lines") == {"type": "string"}
+    assert written(plan, tool, {"body": '{"a":1}\n'}).body == b'{"a":1}\n'
+
+
 def test_a_file_may_be_its_base64_alone():
     assert read_file("aGk=", "body.file").content == b"hi"

@@ -19,6 +19,7 @@ from engine.spec.document.path_templates import pieces, regex, variables
 
 _REMEMBERED = 128
 """Paths with variables whose templates are remembered: most requests name one of few models."""
+_SEGMENT = regex("{any}")
 Spans = Mapping[str, tuple[int, int]]
 NO_SPANS: Spans = {}
 """The spans of a path without variables."""
@@ -111,6 +112,23 @@ class PathTree:
             return PathMatch(values[path], NO_SPANS)
         return self._match(path, method)
 
+    def is_sole(self, template: str, method: str) -> bool:
+        """Whether no other template can match what this one, with variables that are whole segments
+        without slashes, does: nothing stands beside a variable."""
+        node, segments = self._root, template.split("/")[1:]
+        for segment in segments:
+            if "{" not in segment:
+                following = node.literals.get(unquote(segment))
+            elif not node.literals and [p.regex.pattern for p in node.patterns] == [_SEGMENT]:
+                following = node.patterns[0].child
+            else:
+                return False
+            if not isinstance(following, _Node):
+                return False
+            node = following
+        literals = (path.split("/")[1:] for path in self._literals.get(method, ()))
+        return method in (node.leaf or ()) and not any(_fits(each, segments) for each in literals)
+
     def _search(self, path: str, method: str) -> PathMatch | PathMiss:
         segments = path.split("/")
         if segments[0]:
@@ -130,6 +148,14 @@ class PathTree:
             return match
         ends_in_verb = ":" in segments[-1]
         return PathMiss(tuple(sorted(names)), tuple(verbs) if ends_in_verb else ())
+
+
+def _fits(literals: list[str], segments: list[str]) -> bool:
+    """Whether the segments of a path without variables may be those of a template."""
+    pairs = zip(literals, segments, strict=False)
+    return len(literals) == len(segments) and all(
+        "{" in segment or unquote(segment) == literal for literal, segment in pairs
+    )
 
 
 def _decoded(segments: list[str]) -> str:

@@ -11,15 +11,14 @@ from enum import IntEnum
 from typing import Any
 
 import orjson
-from msgspec import Struct, field
-from msgspec.structs import force_setattr
+from msgspec import Struct
 
 from engine.values.errors import GatewayError
 from engine.values.trees import has_more_levels
 
 MAX_DEPTH = 64
-"""Levels of objects and lists in a message: far more than any document's schema asks for, and fewer
-than Python's stack has."""
+"""Levels of objects and lists that another server's answer may have, and the arguments of its
+tools: far more than any schema asks for, and fewer than Python's stack has."""
 
 Id = str | int
 
@@ -48,14 +47,9 @@ class Message(Struct, frozen=True):
     empty without one."""
 
     method: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = {}
     id: Id | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        meta = self.params.get("_meta")
-        if isinstance(meta, dict):
-            force_setattr(self, "meta", meta)
+    meta: Mapping[str, Any] = {}
 
 
 def read_message(data: bytes | memoryview) -> Message:
@@ -68,7 +62,6 @@ def read_message(data: bytes | memoryview) -> Message:
         raise _invalid("A body has one message; send each message of a batch in a POST of its own.")
     if not isinstance(document, dict):
         raise _invalid("The body is not a JSON object.")
-    check_depth(data, document)
     if document.get("jsonrpc") != "2.0":
         raise _invalid("'jsonrpc' is not \"2.0\".")
     method, params, message_id = document.get("method"), document.get("params"), document.get("id")
@@ -80,7 +73,8 @@ def read_message(data: bytes | memoryview) -> Message:
         params = {}
     if not isinstance(params, dict):
         raise _invalid("'params' is not an object.")
-    return Message(method, params, message_id)
+    meta = params.get("_meta")
+    return Message(method, params, message_id, meta if isinstance(meta, dict) else {})
 
 
 def result(message_id: Id, document: bytes) -> bytes:

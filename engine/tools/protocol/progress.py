@@ -25,6 +25,8 @@ Steps = Generator[int, None, Reply]
 def progress_token(request: Request, accept: str) -> Id | None:
     """The token of a request whose client reads progress; None for any other."""
     token = request.message.meta.get("progressToken")
+    if token is None:
+        return None
     is_token = isinstance(token, str | int) and not isinstance(token, bool)
     return token if is_token and "text/event-stream" in accept.lower() else None
 

@@ -11,6 +11,7 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import orjson
 from msgspec import Struct
 
@@ -24,7 +25,17 @@ of more than 1 MiB."""
 _PREVIEW = 16_000
 """Characters of an answer beyond MAX_RESULT that a result has."""
 _TEXT_TYPES = ("text/", "application/xml", "application/javascript", "application/yaml")
+_JSON = msgspec.json.Decoder(msgspec.Raw)
+"""Reads JSON without making values of it."""
 _TEXT_SUFFIXES = ("+xml", "+yaml", "xml", "yaml", "x-www-form-urlencoded", "x-ndjson", "graphql")
+
+
+def first_header(headers: Sequence[tuple[str, str]], name: str) -> str:
+    """The first header of a name in lower case, "" for none."""
+    for key, value in headers:
+        if key.lower() == name:
+            return value
+    return ""
 
 
 class Answer(Struct, frozen=True):
@@ -42,7 +53,7 @@ class Answer(Struct, frozen=True):
 
     def header(self, name: str) -> str:
         """The first header of a name in lower case, "" for none."""
-        return next((value for key, value in self.headers if key.lower() == name), "")
+        return first_header(self.headers, name)
 
 
 class ToolResult(Struct, frozen=True):
@@ -102,11 +113,12 @@ def _content(answer: Answer, name: str) -> ToolResult:
 def _json(body: bytes) -> ToolResult:
     """The result of a body that should be JSON; of one that is not, its text."""
     try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        text = body.decode()
+        _JSON.decode(body)
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError):
         return text_result(body.decode("utf-8", "replace"))
-    content = ({"type": "text", "text": body.decode()},)
-    return ToolResult(content, body, is_object=type(document) is dict)
+    is_object = text.lstrip(" \t\r\n").startswith("{")
+    return ToolResult(({"type": "text", "text": text},), body, is_object=is_object)
 
 
 def _resource(answer: Answer, media_type: str, name: str) -> ToolResult:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from engine.tools.protocol.messages import Code, Message, ProtocolError
 
@@ -34,6 +35,17 @@ class Head(NamedTuple):
     user_agent: str = ""
 
 
+def head_of(environ: Mapping[str, Any]) -> Head:
+    """The headers of MCP in a request."""
+    header = environ.get
+    return Head(
+        header("HTTP_MCP_PROTOCOL_VERSION"),
+        header("HTTP_MCP_METHOD"),
+        header("HTTP_MCP_NAME"),
+        header("HTTP_USER_AGENT", ""),
+    )
+
+
 def is_modern(head: Head, message: Message) -> bool:
     """Whether a message is of 2026-07-28 or later: it names its revision in its body, or in a
     header, or has another header or a method of those revisions."""
@@ -53,16 +65,19 @@ def check_modern(head: Head, message: Message) -> None:
         raise _invalid(f"params._meta has no '{_VERSION}'. Send \"{MODERN}\".")
     if not isinstance(meta.get(_CAPABILITIES), dict):
         raise _invalid(f"params._meta has no object '{_CAPABILITIES}'. Send {{}} for none.")
-    _check("MCP-Protocol-Version", head.version, version)
+    if head.version != version:
+        raise _mismatch("MCP-Protocol-Version", head.version, version)
     if version != MODERN:
         data = {"supported": [MODERN], "requested": version}
         raise ProtocolError(Code.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-    _check("Mcp-Method", head.method, message.method)
+    if head.method != message.method:
+        raise _mismatch("Mcp-Method", head.method, message.method)
     if message.method == "tools/call":
         name = message.params.get("name")
         if not isinstance(name, str):
             raise _invalid("params.name is not a string.")
-        _check("Mcp-Name", None if head.name is None else header_value("Mcp-Name", head.name), name)
+        if head.name != name and (text := header_value("Mcp-Name", head.name)) != name:
+            raise _mismatch("Mcp-Name", text, name)
 
 
 def negotiated(message: Message) -> str:
@@ -91,10 +106,12 @@ def client_of(head: Head, message: Message) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
-def header_value(header: str, text: str) -> str:
+def header_value(header: str, text: str | None) -> str | None:
     """The value of a header that may be encoded. Raises ProtocolError."""
     prefix, suffix = _ENCODED
-    if not (text.startswith(prefix) and text.endswith(suffix) and len(text) > len(prefix) + 1):
+    if text is None or not (
+        text.startswith(prefix) and text.endswith(suffix) and len(text) > len(prefix) + 1
+    ):
         return text
     encoded = text[len(prefix) : -len(suffix)]
     try:
@@ -104,16 +121,10 @@ def header_value(header: str, text: str) -> str:
         raise ProtocolError(Code.HEADER_MISMATCH, message) from error
 
 
-def _check(header: str, text: str | None, value: str) -> None:
-    if text is None:
-        raise ProtocolError(Code.HEADER_MISMATCH, f"Header mismatch: {header} is missing")
-    if text != value:
-        raise _differs(header, text, value)
-
-
-def _differs(header: str, text: str, value: str) -> ProtocolError:
-    message = f"Header mismatch: {header} is {text[:128]!r}, the body has {value[:128]!r}"
-    return ProtocolError(Code.HEADER_MISMATCH, message)
+def _mismatch(header: str, text: str | None, value: str) -> ProtocolError:
+    """The refusal of a header that is missing, or differs from its value in the body."""
+    actual = "missing" if text is None else f"{text[:128]!r}, the body has {value[:128]!r}"
+    return ProtocolError(Code.HEADER_MISMATCH, f"Header mismatch: {header} is {actual}")
 
 
 def _invalid(message: str) -> ProtocolError:

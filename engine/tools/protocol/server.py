@@ -106,10 +106,11 @@ class Server:
     def __init__(self, name: str, version: str, catalog: Catalog, *, is_public: bool) -> None:
         self._catalog = catalog
         self._info = {"name": name, "version": version}
-        self._meta = b'"_meta":' + orjson.dumps({f"{META}serverInfo": self._info})
+        meta = orjson.dumps({f"{META}serverInfo": self._info})
+        self._end = {"resultType": "complete", "_meta": orjson.Fragment(meta)}
         scope = b"public" if is_public else b"private"
         lifetime = b'"ttlMs":%d,"cacheScope":"%s"' % (LIST_SECONDS * 1000, scope)
-        self._list_end = b',"resultType":"complete",' + lifetime + b"," + self._meta + b"}"
+        self._list_end = b',"resultType":"complete",' + lifetime + b',"_meta":' + meta + b"}"
 
     def read(self, head: Head, data: bytes) -> Request:
         """The request of a POST. Raises Refusal."""
@@ -154,11 +155,10 @@ class Server:
         has_structure = bool(tool_result.structured) and not tool_result.is_error
         if has_structure and (request.is_modern or tool_result.is_object):
             document["structuredContent"] = orjson.Fragment(tool_result.structured)
-        body = orjson.dumps(document)
         if request.is_modern:
-            body = body[:-1] + b',"resultType":"complete",' + self._meta + b"}"
-        assert request.message.id is not None
-        return Reply(200, result(request.message.id, body))
+            document |= self._end
+        response = {"jsonrpc": "2.0", "id": request.message.id, "result": document}
+        return Reply(200, orjson.dumps(response))
 
     def _result(self, request: Request, caller: Caller | None, catalog: Catalog) -> bytes:
         """The JSON of the result of a request other than a call."""

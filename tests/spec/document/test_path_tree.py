@@ -415,3 +415,41 @@ def test_a_template_that_is_added_behind_a_search_is_found() -> None:
     assert match(paths, "/v1/models/m") is None
     paths.add("/v1/models/{model}", "GET", "added")
     assert match(paths, "/v1/models/m") == ("added", {"model": "m"})
+
+
+@each(
+    ("others", "is_sole"),
+    [
+        ((), True),
+        (("/a/{x}/c", "/a/b", "/{x}", "POST /a/{x}/c", "POST /a/b/b"), True),
+        (("/a/c/b",), False),
+        (("/a/c/c", "/a/{x}:go/b"), False),
+        (("/a/c%2Fd/b",), False),
+        (("/{x}/{y}/b", "/{x}/c/b"), True),
+    ],
+)
+def test_a_template_is_sole_if_nothing_stands_beside_its_variables(others, is_sole):
+    assert tree("/a/{x}/b", *others).is_sole("/a/{x}/b", "GET") is is_sole
+    assert not tree("/a/{x}/b", *others).is_sole("/a/{x}/b", "DELETE")
+
+
+def test_a_template_with_other_variables_is_not_sole():
+    paths = PathTree()
+    paths.add("/a/{x}", "GET", "wide", ["x"])
+    assert not paths.is_sole("/a/{x}", "GET")
+    assert not tree("/a/{x}.json").is_sole("/a/{x}.json", "GET")
+
+
+segments = st.sampled_from(["a", "b", "{v}", "a{v}", "{v}:b", "%61"])
+few_templates = st.lists(segments, min_size=1, max_size=3).map(lambda parts: "/" + "/".join(parts))
+
+
+@given(st.lists(few_templates, min_size=1, max_size=6), st.data())
+def test_all_paths_of_a_sole_template_lead_to_it(all_templates: list[str], data: Any) -> None:
+    paths = tree(*all_templates)
+    values = st.sampled_from(["a", "b", "c", "ab", "c:b", "%61", "%62", "a%2Fb"])
+    for template in filter(lambda each: paths.is_sole(each, "GET"), all_templates):
+        filled = re.sub(r"\{v\}", lambda _: data.draw(values), template)
+        result = paths.find(filled, "GET")
+        assert isinstance(result, PathMatch)
+        assert result.value == template

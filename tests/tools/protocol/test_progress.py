@@ -22,7 +22,7 @@ REPLY = Reply(200, b'{"result":1}')
 
 
 def request(**meta):
-    message = Message("tools/call", {"_meta": meta} if meta else {}, 1)
+    message = Message("tools/call", {}, 1, meta or {})
     return Request(message, MODERN, "agent/1", Head())
 
 

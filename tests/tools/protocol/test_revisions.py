@@ -27,15 +27,15 @@ CALL_HEAD = Head(MODERN, "tools/call", "show")
 
 
 def listing(**meta):
-    return Message("tools/list", {"_meta": {**META, **meta}}, 1)
+    return Message("tools/list", {}, 1, {**META, **meta})
 
 
 def calling(name="show"):
-    return Message("tools/call", {"name": name, "_meta": META}, 1)
+    return Message("tools/call", {"name": name}, 1, META)
 
 
 def without(name):
-    return Message("tools/list", {"_meta": {k: v for k, v in META.items() if name not in k}}, 1)
+    return Message("tools/list", {}, 1, {k: v for k, v in META.items() if name not in k})
 
 
 @each(
