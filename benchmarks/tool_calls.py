@@ -27,50 +27,18 @@ clocks.stop()
 import orjson  # noqa: E402
 from gevent.server import StreamServer  # noqa: E402
 
-from benchmarks.counts.house import BATCH, TOKEN, House  # noqa: E402
+from benchmarks.counts.house import BATCH, House  # noqa: E402
 from benchmarks.counts.meters import Bytecodes  # noqa: E402
+from benchmarks.tool_call_messages import (  # noqa: E402
+    CONFIG,
+    DOCUMENT,
+    ORDER,
+    call_of,
+    request_of,
+)
 from benchmarks.translation.vendors import read_message  # noqa: E402
-from engine.tools.protocol.revisions import META, MODERN  # noqa: E402
 
-_CONFIG = """
-version: 1
-server: {{workers: 1}}
-stores: {{records: "sqlite:///var/modelway.db", counters: memory}}
-specs: {{orders: {{document: orders.yaml}}}}
-upstreams: {{orders: {{url: http://127.0.0.1:{port}, credential: {{bearer: "sk-scripted"}}}}}}
-telemetry: {{access_log: {{path: access.log}}}}
-policies: [{{rate_limit: {{requests: 100000000, per: 1m}}}}]
-routes: [{{operations: [orders.*], to: [{{upstream: orders}}]}}]
-mcp: {{orders: {{path: /mcp, operations: [orders.*]}}}}
-tokens: [{{name: counted, sha256: {digest}}}]
-"""
-_DOCUMENT = """
-openapi: 3.1.0
-info: {title: Orders, version: "1"}
-paths:
-  /shops/{shop}/orders:
-    post:
-      operationId: createOrder
-      parameters:
-        - {name: shop, in: path, required: true, schema: {type: string}}
-        - {name: notify, in: query, schema: {type: boolean}}
-        - {name: source, in: query, schema: {type: string}}
-      requestBody:
-        required: true
-        content:
-          application/json:
-            schema:
-              type: object
-              required: [item, count]
-              properties:
-                item: {type: string}
-                count: {type: integer, minimum: 1}
-                note: {type: string}
-                gift: {type: boolean}
-      responses: {"200": {description: the order}}
-"""
-_ORDER = {"item": "lamp", "count": 2, "note": "by the door", "gift": False}
-_ANSWER = orjson.dumps({"id": "order_1", "state": "open", **_ORDER})
+_ANSWER = orjson.dumps({"id": "order_1", "state": "open", **ORDER})
 
 
 def main() -> None:
@@ -78,10 +46,10 @@ def main() -> None:
     upstream = StreamServer(("127.0.0.1", 0), _answer)
     upstream.start()
     with tempfile.TemporaryDirectory() as name:
-        Path(name, "orders.yaml").write_text(_DOCUMENT)
-        house = House(Path(name), upstream.server_port or 0, _CONFIG)
+        Path(name, "orders.yaml").write_text(DOCUMENT)
+        house = House(Path(name), upstream.server_port or 0, CONFIG)
         try:
-            costs = [_cost(meter, house.connect(), write) for write in (_request, _call)]
+            costs = [_cost(meter, house.connect(), write) for write in (request_of, call_of)]
         finally:
             house.close()
     request, call = costs
@@ -93,10 +61,10 @@ def main() -> None:
 def _cost(meter: Bytecodes, sock: Any, write: Any) -> float:
     numbers = count(1)
     for _ in range(2 * BATCH):
-        _ask(sock, write(next(numbers)))
+        _ask(sock, write(next(numbers), ORDER))
     meter.zero()
     for _ in range(BATCH):
-        _ask(sock, write(next(numbers)))
+        _ask(sock, write(next(numbers), ORDER))
     return meter.read() / BATCH
 
 
@@ -112,42 +80,6 @@ def _answer(sock: Any, address: object) -> None:
     head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
     while read_message(sock)[0]:
         sock.sendall(head % len(_ANSWER) + _ANSWER)
-
-
-def _request(number: int) -> bytes:
-    path = f"/shops/shop{number}/orders?notify=true&source=desk"
-    return _message(path, orjson.dumps(_ORDER))
-
-
-def _call(number: int) -> bytes:
-    arguments = {"shop": f"store{number}", "notify": True, "source": "desk", "body": _ORDER}
-    meta = {
-        f"{META}protocolVersion": MODERN,
-        f"{META}clientInfo": {"name": "benchmark", "version": "1"},
-        f"{META}clientCapabilities": {},
-    }
-    params = {"name": "createOrder", "arguments": arguments, "_meta": meta}
-    call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
-    headers = {
-        "MCP-Protocol-Version": MODERN,
-        "Mcp-Method": "tools/call",
-        "Mcp-Name": "createOrder",
-    }
-    return _message("/mcp", orjson.dumps(call), **headers)
-
-
-def _message(path: str, body: bytes, **headers: str) -> bytes:
-    fields = {
-        "Host": "127.0.0.1:8080",
-        "User-Agent": "benchmarks/1",
-        "Accept": "application/json, text/event-stream",
-        "Authorization": f"Bearer {TOKEN}",
-        "Content-Type": "application/json",
-        "Content-Length": str(len(body)),
-        **headers,
-    }
-    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    return f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 
 if __name__ == "__main__":
