@@ -117,6 +117,7 @@ class PathTree:
         without slashes, does: nothing stands beside a variable."""
         node, segments = self._root, template.split("/")[1:]
         for segment in segments:
+            following: _Node | _Leaf | None
             if "{" not in segment:
                 following = node.literals.get(unquote(segment))
             elif not node.literals and [p.regex.pattern for p in node.patterns] == [_SEGMENT]:
