@@ -77,4 +77,4 @@ def tools_of_servers(
     tools: list[RemoteTool] = []
     for server, upstream, listing in listings:
         tools += remote_tools(listing, server, upstream, entry, pace)
-    return unique(tools, [tool.name for tool in others], entry.name)
+    return unique(tools, [tool.name for tool in others], entry.name, pace)

@@ -20,7 +20,7 @@ from engine.guardrails.guard import Guard
 from engine.guardrails.held_events import HeldEvents
 from engine.guardrails.settings import RESPONSE
 from engine.guardrails.whole_answer import WholeAnswer
-from engine.process.loop_turn import await_turn
+from engine.process.loop_turn import await_turn, paced
 from engine.relay.response_headers import STALE_HEADERS
 from engine.relay.whole_body import has_whole_body
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
@@ -75,7 +75,7 @@ def _output(exchange: Exchange) -> OutputMembers | None:
 def _whole_events(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The pieces of a stream, of which each ends with an event: a long one comes in several."""
     parts: list[bytes] = []
-    for piece in pieces:
+    for piece in paced(pieces):
         parts.append(piece)
         if len(piece) < MAX_PIECE or piece.endswith(b"\n\n"):
             yield parts[0] if len(parts) == 1 else b"".join(parts)

@@ -18,6 +18,7 @@ from engine.metering.estimate import (
     with_characters,
 )
 from engine.metering.json_reader import near_end, type_of
+from engine.process.loop_turn import paced
 from engine.values.event_json import event_json
 from engine.values.events import split_events
 from engine.values.usage import Usage
@@ -57,7 +58,7 @@ class EventReader:
         size = len(data)
         self.size += size
         if size > BUFFERED_EVENT:
-            for event in split_events(data):
+            for event in paced(split_events(data)):
                 if len(event) > BUFFERED_EVENT:
                     self._take_long(event)
                 else:

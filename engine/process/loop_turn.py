@@ -11,6 +11,10 @@ import gevent
 SECONDS = 0.005
 """How long a greenlet computes before others have their turn."""
 
+FEW_BYTES = 16_384
+"""So many bytes with the smallest items take a few milliseconds, whatever is done with each: to
+pace them would cost more."""
+
 Item = TypeVar("Item")
 
 
@@ -26,6 +30,11 @@ def await_turn() -> None:
         hub.wait(timer)
     finally:
         timer.close()
+
+
+def paced_if_many(items: Iterable[Item], size: int) -> Iterable[Item]:
+    """The items that are read from `size` bytes, paced unless these are few."""
+    return paced(items) if size > FEW_BYTES else items
 
 
 def paced(items: Iterable[Item]) -> Iterator[Item]:

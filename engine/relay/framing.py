@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from engine.dialects.interface.streams import Framing
+from engine.process.loop_turn import pacer
 from engine.relay.filter import Filter, Unreadable
 from engine.relay.sse import MAX_EVENT
 from engine.values.event_json import json_or_none
@@ -25,6 +26,8 @@ place of server-sent events: lines are read as the items of an array."""
 
 _LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[\[\]{}]', re.DOTALL)
+_FLAT_ITEM = re.compile(rb'\{[^][{}"]*+\}')
+_FLAT_ITEMS = re.compile(rb'(?:[^][{}"]*+\{[^][{}"]*+\}){1,500}')
 _STRING_REST = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
 
 
@@ -69,8 +72,9 @@ class ArrayEvents(Filter):
         """The events of the items that `data` completes."""
         self._buffer += data
         events: list[bytes] = []
-        while self.failure is None and self._read_token(events):
-            pass
+        pace = pacer()
+        while self.failure is None and (self._read_items(events) or self._read_token(events)):
+            pace()
         if self._depth <= self._array:
             del self._buffer[: self._at]  # between two items
             self._at = 0
@@ -85,6 +89,18 @@ class ArrayEvents(Filter):
         if self._depth > 0 or not self._begun:
             self.failure = EOFError("the array is not closed")
         return b""
+
+    def _read_items(self, events: list[bytes]) -> bool:
+        """Read the next items without strings and brackets. Returns whether there are some."""
+        if self._depth != self._array or not self._begun or self._in_string:
+            return False
+        match = _FLAT_ITEMS.match(self._buffer, self._at)
+        if match is None:
+            return False
+        self._at = match.end()
+        items = _FLAT_ITEM.findall(match[0].translate(_LINE_ENDS))
+        events.extend(b"data: " + item + b"\n\n" for item in items)
+        return True
 
     def _read_token(self, events: list[bytes]) -> bool:
         """Read up to the next bracket, or the end of a string. Returns whether there is one."""

@@ -13,6 +13,7 @@ import re
 from functools import cache
 
 from engine.dialects.interface.streams import DEFAULT_RULES, END_MARKER, StreamRules
+from engine.process.loop_turn import paced_if_many
 from engine.relay.filter import Filter
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import json_or_none
@@ -129,8 +130,11 @@ class Cleaner(Filter):
             self._unknown_lines = b""
             self._started = True
             return data
+        if len(data) <= LONG_EVENT and self._clean.fullmatch(data):
+            self._unknown_lines = b""
+            return data
         events = []
-        for block in data.split(b"\n\n"):
+        for block in paced_if_many(data.split(b"\n\n"), len(data)):
             if block and (event := self._event(block)):
                 events.append(event)
                 self._unknown_lines = b""

@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from engine.exchange.exchange import MISSING
+from engine.process.loop_turn import paced_if_many
 from engine.spec.bracket_names import Tree, split_name, tree_of
 from engine.spec.casting import Cast, compile_cast, compile_shape
 from engine.spec.document.schema_types import (
@@ -66,7 +67,7 @@ def compile_form(
         query = Query.parse(bytes(body).decode("latin-1"), "form body")
         values = {field.name: field.read(query) for field in fields}
         extra_fields: dict[str, list[str]] = {}
-        for name, value in query.pairs:
+        for name, value in paced_if_many(query.pairs, len(body)):
             if name not in names and split_name(name)[0] not in roots:
                 extra_fields.setdefault(name, []).append(
                     decode(value, f"form field {name!r}", plus=True)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection
 from urllib.parse import quote, unquote_to_bytes
 
+from engine.process.loop_turn import paced_if_many
 from engine.spec.bracket_names import split_name
 from engine.values.errors import Malformed
 
@@ -56,7 +57,7 @@ class Query:
         self._segments: list[tuple[str | None, str]] = []
         self._values: dict[str, list[str]] = {}
         self._nested: dict[str, list[tuple[str, str]]] = {}
-        for segment in raw.split("&"):
+        for segment in paced_if_many(raw.split("&"), len(raw)):
             if not segment:
                 self._segments.append((None, segment))
                 continue

@@ -245,7 +245,7 @@ def _hiding_step(read_events: Step, option: UsageOption) -> Step:
 
     def read_and_hide(data: bytes) -> bytes:
         data = read_events(data)
-        return data if data.find(key) < 0 else hide(data)
+        return data if data.rfind(key) < 0 else hide(data)
 
     return read_and_hide
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import orjson
 
 from engine.exchange.interfaces import Headers
+from engine.process.loop_turn import paced_if_many
 from engine.relay.filter import Filter
 from engine.relay.whole_body import Correction, WholeBody, has_whole_body
 from engine.transforms.places import TooDeep
@@ -149,7 +150,7 @@ class EventEditor(Filter):
         data = partial_event + data if partial_event else data
         at = 0
         events = []
-        for end in _EVENT_END.finditer(data, searched):
+        for end in paced_if_many(_EVENT_END.finditer(data, searched), len(data)):
             events.append(self._event(data[at : end.end()]))
             at = end.end()
         self._keep(data[at:], data[at:])

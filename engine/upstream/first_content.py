@@ -18,7 +18,7 @@ from engine.dialects.interface.error_forms import (
     event_document,
 )
 from engine.dialects.interface.streams import END_MARKER, Framing
-from engine.process.loop_turn import await_turn
+from engine.process.loop_turn import FEW_BYTES, await_turn, paced_if_many
 from engine.relay.filter import Filter
 from engine.relay.framing import framing_of
 from engine.relay.sse import MAX_EVENT, Cleaner, NotAnEvent
@@ -172,9 +172,11 @@ def _open_stream(
         size += len(data)
         if not arrived and size > MAX_EVENT:  # blank lines, say
             raise EventTooLarge(f"more than {MAX_EVENT} bytes before the first event")
-        if is_long := len(arrived) > LONG_EVENT:
+        if len(arrived) > FEW_BYTES:
             await_turn()  # each step over a long event takes milliseconds
-        for event in split_events(arrived) if is_long else arrived.split(b"\n\n"):
+        is_long = len(arrived) > LONG_EVENT
+        parts = split_events(arrived) if is_long else arrived.split(b"\n\n")
+        for event in paced_if_many(parts, len(arrived)):
             if not event:
                 continue
             count += 1

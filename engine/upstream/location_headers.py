@@ -17,6 +17,7 @@ _PORTS = {"http": 80, "https": 443, "http+unix": 80}
 _LINK = re.compile(
     r"""\s*<(?P<address>[^<>"]*)>(?P<rest>(?:\s*;\s*[\w*!-]+(?:\s*=\s*(?:"[^"\\]*"|[^\s";,]+))?)*)\s*"""
 )
+_MAX_LINKS = 100
 _RELATION = re.compile(r"""(?:^|;)\s*rel\s*=\s*(?:"([^"]*)"|([^\s";,]+))""", re.IGNORECASE)
 
 RELATIONS = frozenset(
@@ -65,10 +66,13 @@ class UpstreamUrl:
     def rewrite_links(self, header: str, path: str, mount: str) -> str | None:
         """A Link header (RFC 8288) with its URLs rewritten; None if no link is left.
 
-        Links that would make a browser load something, or disclose the upstream, are left out.
+        Links that would make a browser load something, or disclose the upstream, are left out, and
+        all behind the first hundred.
         """
         links, at = [], 0
-        while at < len(header):
+        for _ in range(_MAX_LINKS):
+            if at >= len(header):
+                break
             link = _LINK.match(header, at)
             if link is None or header[link.end() : link.end() + 1] not in ("", ","):
                 return None

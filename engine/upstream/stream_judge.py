@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import ERROR, OTHER_SIGNS, event_document
+from engine.process.loop_turn import paced
 from engine.upstream import retry
 from engine.upstream.client.failures import Truncated
 from engine.values.events import LONG_EVENT, split_events
@@ -67,12 +68,14 @@ class StreamJudge:
 
     def _check_long(self, events: bytes) -> bytes:
         """The same with a long event among them, which passes."""
-        passed: list[bytes] = []
-        for event in split_events(events):
+        passed, is_clean = list[bytes](), True
+        for event in paced(split_events(events)):
             passed.append(event if len(event) > LONG_EVENT else self.check(event))
+            is_clean = is_clean and passed[-1] is event
             if self.failure is not None:
+                is_clean = False
                 break
-        return passed[0] if len(passed) == 1 else b"".join(passed)
+        return events if is_clean else b"".join(passed)
 
     def _may_pass(self, event: bytes) -> bool:
         document = event_document(event)

@@ -12,17 +12,24 @@ LONG_EVENT = 1_000_000
 
 
 def split_events(data: bytes) -> Iterator[bytes]:
-    """The events one by one, each with its end; one alone is `data` itself. `bytes.find` is far
-    quicker for one byte than for two."""
-    start = at = 0
-    while (at := data.find(b"\n", at) + 1) > 0:
-        if data[at : at + 1] == b"\n":
-            yield data[start : at + 1]
-            start = at = at + 1
+    """The events one by one, each with its end; one alone is `data` itself."""
+    start = 0
+    for end in _ends(data):
+        yield data[start:end]
+        start = end
     if start < len(data):
         yield data[start:]
 
 
 def count_events(data: bytes) -> int:
     """The number of complete events, some of which may be long."""
-    return sum(event.endswith(b"\n\n") for event in split_events(data))
+    return sum(1 for _ in _ends(data))
+
+
+def _ends(data: bytes) -> Iterator[int]:
+    """Where each complete event ends. `bytes.find` is far quicker for one byte than for two."""
+    at = 0
+    while (at := data.find(b"\n", at) + 1) > 0:
+        if data[at : at + 1] == b"\n":
+            at += 1
+            yield at

@@ -14,6 +14,7 @@ from engine.relay.filter import Unreadable
 from engine.relay.framing import ArrayEvents, framing_of
 from tests.support.each import each
 from tests.support.growth import MAX_GROWTH, Work, growth
+from tests.support.loop_turns import loop_turns
 
 EVENTS, WHOLE, ARRAY, UNKNOWN = Framing.EVENTS, Framing.WHOLE, Framing.ARRAY, Framing.UNKNOWN
 
@@ -105,6 +106,13 @@ def test_an_object_that_stands_alone_is_an_item() -> None:
     source = ArrayEvents()
     assert items_of(source, b'{"a": {"b": [{}]}}', 2) == [{"a": {"b": [{}]}}]
     assert (source.finish(), source.failure) == (b"", None)
+
+
+def test_the_loop_turns_between_thousands_of_items() -> None:
+    source, data = ArrayEvents(), b'[{"a":1}' + b",{}" * 2_000 + b',{"b":[]}' * 10
+    events: list[bytes] = []
+    assert loop_turns(lambda: events.append(source.feed(data))) >= 10
+    assert events[0].count(b"data: {}\n\n") == 2_000
 
 
 def test_an_item_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from engine.values.errors import EventTooLarge
 from engine.values.events import LONG_EVENT
 from tests.support.each import each
 from tests.support.growth import MAX_GROWTH, growth
+from tests.support.loop_turns import loop_turns
 
 KINDS = [dialects.get(name) for name in ("openai", "anthropic", "gemini")]
 
@@ -308,6 +309,15 @@ def test_no_pattern_of_the_quick_way_backtracks():
     evil = b"data: 1\n\n" * 50_000 + b"data: 1\n"
     assert through("openai", evil) == b"data: 1\n\n" * 50_001
     assert through("gemini", b"event: a\n" * 5_000 + A) == A
+
+
+def test_the_loop_turns_between_thousands_of_events_to_clean():
+    def turns(count):
+        data = b"id: 1\ndata: 1\n\n" * count
+        return loop_turns(lambda: cleaner("openai").feed(data))
+
+    assert turns(2_000) >= 1_000
+    assert turns(1) <= 1
 
 
 def test_an_event_of_too_many_lines_is_refused():

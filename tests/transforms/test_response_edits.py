@@ -12,6 +12,7 @@ from engine.transforms.compile import compile_all
 from engine.transforms.response_edits import EventEditor, ResponseEditor
 from engine.transforms.template import TemplateValues
 from tests.support.exchanges import new_exchange
+from tests.support.loop_turns import loop_turns
 
 
 def editor(*responses):
@@ -74,6 +75,14 @@ EDITED = (
     b': ping\n\nevent: x\ndata: {"b": "\xc3\xa9"}\n\ndata: [DONE]\n\n'
     b'id: 7\r\ndata: {}\r\n\r\ndata: {"b":\ndata: 1}\n\n'
 )
+
+
+def test_the_loop_turns_between_thousands_of_events():
+    def turns(data):
+        return loop_turns(lambda: EventEditor(editor(REMOVE)).feed(data))
+
+    assert turns(b'data: {"a":1}\n\n' * 2_000) >= 1_000
+    assert turns(b'data: {"a":1}\n\n') <= 1
 
 
 @given(st.lists(st.integers(0, len(EVENTS)), max_size=6))

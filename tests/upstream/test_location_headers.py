@@ -107,3 +107,9 @@ def test_a_mount_prefix_is_percent_encoded() -> None:
 )
 def test_links_that_load_nothing_are_kept(header: str, rewrite: str | None) -> None:
     assert UPSTREAM.rewrite_links(header, "/base/items", "/api") == rewrite
+
+
+def test_of_thousands_of_links_the_first_hundred_are_read():
+    header = ", ".join(f"</base/{number}>; rel=item" for number in range(7_000))
+    links = UPSTREAM.rewrite_links(header, "/base/items", "/api")
+    assert links == ", ".join(f"</api/{number}>; rel=item" for number in range(100))

@@ -155,7 +155,9 @@ class Channel:
             return
         if opcode not in CTRL_OPCODES:
             self.in_message = not fin
-        self.outbox.put(self._writer.encode(opcode, data, fin))
+        piece = self._writer.encode(opcode, data, fin)
+        if not self._closing:  # as it may be after the turns of the loop for a long one
+            self.outbox.put(piece)
 
     def send_text(self, *messages: bytes) -> None:
         """Send text messages at once, as `send` does."""

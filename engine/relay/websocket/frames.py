@@ -1,12 +1,14 @@
 """Parses and writes frames (RFC 6455 section 5), without a socket.
 
 The `websockets` library reads and writes the bits. This module checks the order of frames, the
-length of messages and the UTF-8 of text, before a frame is passed on.
+length of messages and the UTF-8 of text, before a frame is passed on. A frame may have megabytes:
+the event loop has its turns between the steps over it, each of which takes milliseconds.
 """
 
 from __future__ import annotations
 
 import codecs
+import secrets
 from collections.abc import Generator, Iterator, Sequence
 from functools import lru_cache
 
@@ -16,11 +18,22 @@ from websockets.frames import CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Frame, Opc
 from websockets.streams import StreamReader
 from websockets.typing import BytesLike
 
+from engine.process.loop_turn import await_turn, paced
+from engine.values.events import LONG_EVENT
+
+try:
+    from websockets.speedups import apply_mask
+except ImportError:  # no wheel for this platform
+    from websockets.utils import apply_mask
+
 MAX_CONTROL = 125
 """The most bytes in a control frame (RFC 6455 5.5)."""
 
 _LONG = 65_536
 """Bytes from which the length of a frame is written in eight bytes."""
+
+_STEP = 1 << 20
+"""Bytes of a long frame that are masked or decoded in one step; a multiple of the mask's length."""
 
 _SENDABLE = {1005: 1000, 1006: 1011, 1015: 1014}
 _utf8 = codecs.getincrementaldecoder("utf-8")
@@ -80,7 +93,7 @@ class FrameReader:
                     yield None
                 _check_head(reader.buffer[0], reader.buffer[1])
                 frame = yield from Frame.parse(
-                    reader.read_exact,
+                    self._read_exact,
                     mask=self._masked,
                     # Control frames may interrupt a message that is at its limit; and 0 would
                     # mean no limit to the decompressor.
@@ -95,6 +108,12 @@ class FrameReader:
             raise self._too_big() from error
         except UnicodeDecodeError as error:
             raise Violation(1007, "the text is not UTF-8") from error
+
+    def _read_exact(self, size: int) -> Generator[None, None, bytes | bytearray]:
+        data = yield from self._reader.read_exact(size)
+        if size > LONG_EVENT:
+            await_turn()  # it was copied, and is unmasked
+        return data
 
     def _check(self, frame: Frame) -> None:
         """Check a frame against the frames before it (RFC 6455 5.4 to 5.6)."""
@@ -115,9 +134,16 @@ class FrameReader:
         if self._text is not None and not (
             previous_size is None and frame.fin and _is_ascii(frame.data)
         ):
-            self._text.decode(bytes(frame.data), frame.fin)
+            self._decode(memoryview(frame.data), frame.fin)
         if frame.fin:
             self._size = self._text = None
+
+    def _decode(self, data: memoryview, fin: bool) -> None:
+        """Raises UnicodeDecodeError."""
+        assert self._text is not None
+        for at in paced(range(0, len(data), _STEP)):
+            self._text.decode(data[at : at + _STEP])
+        self._text.decode(b"", fin)
 
     def _too_big(self) -> Violation:
         return Violation(1009, f"a message may have {self._limit} bytes at most")
@@ -155,5 +181,18 @@ class FrameWriter:
         is_plain = opcode is TEXT and fin and not (self._mask or self._extensions)
         if is_plain and len(data) < _LONG:
             return _head(opcode, len(data)) + data  # what a stream is made of
+        if len(data) > LONG_EVENT and not self._extensions:
+            return self._encode_long(opcode, data, fin)
         frame = Frame(opcode, data, fin)
         return frame.serialize(mask=self._mask, extensions=self._extensions)
+
+    def _encode_long(self, opcode: Opcode, data: BytesLike, fin: bool) -> bytes:
+        await_turn()  # the data was copied, and is once more
+        head = bytes((0x80 * fin | opcode, 0x80 * self._mask | 127)) + len(data).to_bytes(8, "big")
+        if not self._mask:
+            return b"".join((head, data))
+        mask, view = secrets.token_bytes(4), memoryview(data)
+        steps = paced(range(0, len(view), _STEP))
+        pieces = [apply_mask(view[at : at + _STEP], mask) for at in steps]
+        await_turn()
+        return b"".join((head, mask, *pieces))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import orjson
 from cachetools import LRUCache
 
+from engine.process.loop_turn import paced
 from engine.tools.listed_tool import ListedTool, list_entry
 from engine.tools.protocol.messages import Code, ProtocolError
 from engine.tools.protocol.search import SearchIndex
@@ -82,7 +83,7 @@ class Catalog:
         if visible.is_searched:
             documents = [orjson.dumps(document) for document in SEARCH_TOOLS]
         else:
-            documents = [orjson.dumps(list_entry(tool)) for tool in visible.tools.values()]
+            documents = [orjson.dumps(list_entry(tool)) for tool in paced(visible.tools.values())]
         start, digest = 0, sha256(b"\n".join(documents)).hexdigest()[:12]
         if cursor:
             start = _offset(cursor, digest, len(documents))

@@ -164,12 +164,14 @@ def remote_tools(
     ]
 
 
-def unique(tools: Iterable[RemoteTool], other_names: Iterable[str], entry: str) -> list[RemoteTool]:
+def unique(
+    tools: Iterable[RemoteTool], other_names: Iterable[str], entry: str, pace: Pace = iter
+) -> list[RemoteTool]:
     """The tools with names that no other has: of two with one name the later gets a digest of its
     operation. `other_names` are the names of other tools of the server `entry`."""
     names = {name.lower() for name in (*other_names, SEARCH, CALL)}
     most, result = longest(entry), []
-    for tool in tools:
+    for tool in pace(tools):
         name = tool.name
         if name.lower() in names:
             name = shortened(f"{name}_", tool.operation, most)

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from engine.process.loop_turn import pacer
 from engine.tools.protocol.event_text import event_data
 from engine.tools.protocol.messages import ProtocolError, check_depth
 
@@ -81,9 +82,12 @@ class ReplyReader:
 
     def _take(self, data: bytes) -> None:
         """One message: the answer, or something else, which is left alone."""
+        pace = pacer()
         try:
             message = orjson.loads(data)
+            pace()
             check_depth(data, message)
+            pace()
         except (orjson.JSONDecodeError, ProtocolError) as error:
             if self._is_stream:
                 return  # a stream may have others

@@ -15,6 +15,7 @@ from engine.relay.websocket.frames import (
 from engine.relay.websocket.handshake import deflate_offer, negotiate_deflate, negotiated_deflate
 from tests.support.each import each
 from tests.support.frames import BINARY, CLOSE, CONT, MASK, PING, PONG, TEXT, close, frame
+from tests.support.loop_turns import loop_turns
 
 LIMIT = 1000
 
@@ -175,6 +176,26 @@ def test_a_wrong_frame_head_is_refused_before_its_payload(head):
 def test_written_frames_are_read_back(masked, size):
     written = FrameWriter(mask=masked).encode(Opcode.TEXT, b"x" * size)
     assert read(written, masked, limit=10**6) == ([(TEXT, True, b"x" * size)], None)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("fin", [True, False])
+def test_a_long_frame_is_read_back_in_turns_of_the_loop(masked, fin):
+    data, frames = "é€".encode() * 700_000, []
+
+    def work():
+        written = FrameWriter(mask=masked).encode(Opcode.TEXT, data, fin)
+        frames.append(read(written, masked, limit=10**7))
+
+    assert loop_turns(work) >= (4 if masked else 2)
+    assert frames == [([(TEXT, fin, data)], None)]
+
+
+@pytest.mark.parametrize("end", [b"\xff", b"\xc3"])
+def test_a_long_text_that_is_not_utf8_at_its_end_is_refused(end):
+    data = "é".encode() * 800_000 + end
+    frames, violation = read(frame(TEXT, data, mask=MASK), True, limit=10**7)
+    assert (frames, violation.code) == ([], 1007)
 
 
 def test_masks_are_not_used_twice():

@@ -11,6 +11,7 @@ from engine.tools.protocol.catalog import MAX_PAGE_TOOLS, Catalog
 from engine.tools.protocol.messages import Code, ProtocolError
 from engine.values.caller import Caller
 from tests.support.each import each
+from tests.support.loop_turns import loop_turns
 from tests.support.tools import new_tool
 
 TOOLS = [new_tool("create"), new_tool("show", title="Show"), new_tool("chat")]
@@ -91,6 +92,13 @@ def test_a_cursor_of_another_list_is_refused(cursor):
     with pytest.raises(ProtocolError) as raised:
         page_of(other, cursor=cursor.replace("{digest}", digest))
     assert raised.value.code == Code.INVALID_PARAMS
+
+
+def test_the_loop_turns_between_the_tools_of_a_page():
+    catalog = catalog_of([new_tool(f"tool_{number}") for number in range(50)], 100)
+    visible = catalog.visible(None)
+    assert loop_turns(lambda: catalog.page(visible, "")) >= 40
+    assert loop_turns(lambda: catalog.page(visible, "")) <= 1
 
 
 def test_a_list_of_a_thousand_tools_takes_less_than_a_millisecond():
