@@ -5,6 +5,10 @@ Each piece is kept in parts, compressed and encrypted, under its owner and a has
 the upload and the offset. A part is kept before the vendor gets it, so that an upload has one
 content, and forgotten if the vendor refuses it. A file that is not kept completely is no batch, as
 one for which the bytes of its owner leave no room.
+
+Two requests may bring one piece at a time: the second finds the parts that the first has kept. So a
+request that has found parts notes that the vendor has taken the piece, and looks for them then; one
+that fails forgets its parts, and looks for the note then. Whichever is last puts them back.
 """
 
 from __future__ import annotations
@@ -34,9 +38,25 @@ _LIFETIME = 47 * 3_600.0
 """Seconds for which a file is kept. Gemini deletes it after 48 hours."""
 _PART = 2_000_000
 _LEVEL = 1
-_START = -1
+_START = "begun"
 """In the place of an offset: the upload may be a batch, unless it is lost."""
 _LOST = b"lost"
+
+
+class UploadPiece:
+    """What a request brings of an upload: the bytes from an `offset` on, which `chunks` reads as
+    often as it is called. `keys` are those of the parts that were not kept before, `has_found` says
+    whether others were."""
+
+    def __init__(self, upload: Upload, offset: int, chunks: Callable[[], Iterable[bytes]]) -> None:
+        self.upload, self.offset, self.chunks = upload, offset, chunks
+        self.keys = list[bytes]()
+        self.has_found = False
+
+    @property
+    def note(self) -> bytes:
+        """The key of the note that the vendor has taken the piece."""
+        return _part_key(self.upload, f"taken {self.offset}")
 
 
 class BatchUploads:
@@ -54,41 +74,73 @@ class BatchUploads:
         except GatewayError:  # it is in the log
             return False
 
-    def keep(self, upload: Upload, offset: int, chunks: Iterable[bytes]) -> list[bytes] | None:
-        """Keep a piece that begins at an offset. Returns the keys of what was not kept before; None
-        without room, for this piece and all others of its upload. Raises GatewayError 409 for
-        another content than that of an earlier piece there."""
-        begun, keys = _part_key(upload, _START), list[bytes]()
+    def keep(self, piece: UploadPiece) -> bool:
+        """Keep a piece. False without room, for this piece and all others of its upload. Raises
+        GatewayError 409 for another content than that of an earlier piece there."""
+        upload, at = piece.upload, piece.offset
+        begun = _part_key(upload, _START)
         try:
-            if offset == 0:
+            if at == 0:
                 self._claim(begun, b"")
             if self._read(begun) == _LOST:
-                return None
-            for part in _parts(chunks):
-                key = _part_key(upload, offset)
-                earlier_part = self._read(key)
-                if earlier_part is None and not self._has_room(upload.owner, len(part)):
-                    self.forget(keys)
-                    self._lose(begun)
-                    return None
-                if earlier_part is None and self._claim(key, part):
-                    keys.append(key)
-                # Another request may bring the same piece at this moment.
-                elif (earlier_part or self._read(key)) != part:
-                    raise _conflict(offset)
-                offset += len(part)
+                return False
+            for part in _parts(piece.chunks()):
+                if not self._keep_part(piece, at, part):
+                    self.forget(piece)
+                    self._lose(upload, f"its owner has {MAX_KEPT} bytes of others")
+                    return False
+                at += len(part)
         except BaseException:
-            self.forget(keys)
+            self.forget(piece)
             raise
-        return keys
+        return True
 
-    def forget(self, keys: Iterable[bytes]) -> None:
-        """Forget what the vendor has not taken. Raises nothing."""
-        for key in keys:
+    def _keep_part(self, piece: UploadPiece, at: int, part: bytes) -> bool:
+        """Keep a part, and False if there is no room for it. Raises GatewayError."""
+        key = _part_key(piece.upload, at)
+        earlier_part = self._read(key)
+        if earlier_part is None:
+            if not self._has_room(piece.upload.owner, len(part)):
+                return False
+            if self._claim(key, part):
+                piece.keys.append(key)
+                return True
+            earlier_part = self._read(key)  # another request has brought it at this moment
+        if earlier_part != part:
+            raise _conflict(piece.offset)
+        piece.has_found = True
+        return True
+
+    def confirm(self, piece: UploadPiece) -> None:
+        """Note that the vendor has taken a piece, for the request that has kept parts of it and may
+        fail. Raises GatewayError 503, as that request may bring its parts to be forgotten."""
+        if piece.has_found:
+            self._claim(piece.note, b"")
+            self._keep_again(piece)
+
+    def forget(self, piece: UploadPiece) -> None:
+        """Forget what the vendor has not taken of this request, unless it has of another one.
+        Raises nothing."""
+        for key in piece.keys:
             try:
                 self._store.remove(key)
             except DatabaseError as error:
                 log.warning("a part of an upload is not forgotten: %s", error)
+        try:
+            if piece.keys and self._read(piece.note) is not None:
+                self._keep_again(piece)
+        except GatewayError:  # it is in the log; the file lacks a part, and is no batch
+            pass
+
+    def _keep_again(self, piece: UploadPiece) -> None:
+        """Keep the parts of a piece that are not kept any more. Raises GatewayError 503."""
+        at = piece.offset
+        for part in _parts(piece.chunks()):
+            key = _part_key(piece.upload, at)
+            if not self._claim(key, part) and self._read(key) != part:
+                self._lose(piece.upload, "a request has brought another piece meanwhile")
+                return
+            at += len(part)
 
     def finish(self, upload: Upload, holder: Holder, vendor_id: str, size: int) -> None:
         """Note which file of `size` bytes an upload has become. Raises nothing: without this note
@@ -107,7 +159,9 @@ class BatchUploads:
         if note is None:
             return None
         size, owner, address = note.decode().split(" ", 2)
-        return self._pieces(Upload(bytes.fromhex(owner), address), int(size))
+        upload = Upload(bytes.fromhex(owner), address)
+        is_lost = self._read(_part_key(upload, _START)) == _LOST
+        return None if is_lost else self._pieces(upload, int(size))
 
     def _pieces(self, upload: Upload, size: int) -> Iterator[bytes]:
         at = 0
@@ -121,9 +175,10 @@ class BatchUploads:
         with _asking():
             return self._store.size(owner, self._clock()) + size <= MAX_KEPT
 
-    def _lose(self, begun: bytes) -> None:
-        """Let an upload be no batch: the vendor gets a piece of it that is not kept."""
-        log.warning("an upload is not kept: its owner has %d bytes of others", MAX_KEPT)
+    def _lose(self, upload: Upload, reason: str) -> None:
+        """Let an upload be no batch: what the vendor gets of it is not what is kept."""
+        log.warning("an upload is not kept: %s", reason)
+        begun = _part_key(upload, _START)
         with _asking():
             self._store.put(begun, self._expires(), self._seal(_LOST, begun))
 
@@ -161,7 +216,7 @@ def _conflict(offset: int) -> GatewayError:
     return GatewayError(409, "upload_conflict", message)
 
 
-def _part_key(upload: Upload, offset: int) -> bytes:
+def _part_key(upload: Upload, offset: int | str) -> bytes:
     """The key of what begins at an offset: behind the owner, it says nothing without the address of
     the upload."""
     text = f"upload {offset} {upload.address}"

@@ -9,7 +9,7 @@ from engine.dialects.interface.files import FileFormat, Piece
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import OpenedIds, Upload
-from engine.objects.batch_uploads import MAX_FILE, BatchUploads
+from engine.objects.batch_uploads import MAX_FILE, BatchUploads, UploadPiece
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import NOBODY, owner_of
 from engine.objects.places import IdPlace
@@ -64,25 +64,27 @@ def keep_upload(rules: UploadRules) -> Stage:
     the place of another one."""
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        body, piece = exchange.body, rules.piece(exchange)
-        if piece is None or not body.is_replayable:
+        body, sent = exchange.body, rules.piece(exchange)
+        if sent is None or not body.is_replayable:
             return following(exchange)
         head = bytes(body.buffer[:_HEAD]) if body.size else b""
         upload = rules.upload(exchange, head, body.size)
         if upload is None:
             return following(exchange)
-        keys = rules.uploads.keep(upload, piece.offset, body.chunks())
-        if keys is None:
+        piece = UploadPiece(upload, sent.offset, body.chunks)
+        if not rules.uploads.keep(piece):
             return following(exchange)
         owner = owner_of(exchange.caller, rules.owner)
-        exchange.objects = OpenedIds(owner, upload=upload if piece.is_last else None)
+        exchange.objects = OpenedIds(owner, upload=upload if sent.is_last else None)
         try:
             response = following(exchange)
         except BaseException:
-            rules.uploads.forget(keys)
+            rules.uploads.forget(piece)
             raise
-        if response.status != 200:
-            rules.uploads.forget(keys)
+        if response.status == 200:
+            rules.uploads.confirm(piece)
+        else:
+            rules.uploads.forget(piece)
         return response
 
     return stage

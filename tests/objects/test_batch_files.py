@@ -8,7 +8,7 @@ from engine.exchange.body import Body
 from engine.exchange.opened_ids import Batch, Holder, Upload
 from engine.objects.batch_files import BatchFiles
 from engine.objects.batch_requests import BatchWriter, VendorRequest
-from engine.objects.batch_uploads import BatchUploads
+from engine.objects.batch_uploads import BatchUploads, UploadPiece
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
 from engine.objects.sealed_ids import Identity, Sealer
@@ -29,7 +29,7 @@ def judge(change=b"1", *, name=None, caller=ANN, lines=LINES, uploads=True, miss
     """The name of the file in the body behind, the batch, and what was uploaded."""
     known = BatchUploads(ResponseRows(), SEALER, lambda: 0.0)
     address = Upload(FILE.owner, "mwaddress")
-    known.keep(address, 0, [lines])
+    known.keep(UploadPiece(address, 0, lambda: [lines]))
     known.finish(address, HOLDER, "files/1", len(lines) + missing)
     uploaded = []
 

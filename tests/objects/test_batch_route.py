@@ -10,7 +10,7 @@ from engine.exchange.opened_ids import Holder, OpenedIds, Upload
 from engine.exchange.services import Services
 from engine.objects.batch_records import BatchRecords, BatchRow, object_key
 from engine.objects.batch_route import BatchRoute
-from engine.objects.batch_uploads import BatchUploads
+from engine.objects.batch_uploads import BatchUploads, UploadPiece
 from engine.objects.facts import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import Identity
@@ -106,7 +106,7 @@ def test_results_of_a_large_body_are_counted_by_the_worker():
 @pytest.mark.parametrize("dialect", ["gemini", "openai"])
 def test_the_file_that_an_upload_has_become_is_noted(dialect):
     uploads, upload = BatchUploads(ResponseRows(), SEALER, lambda: 0.0), Upload(b"owner---", "mwx")
-    uploads.keep(upload, 0, [b"text"])
+    uploads.keep(UploadPiece(upload, 0, lambda: [b"text"]))
     ids = OpenedIds(b"owner---", AT, upload=upload)
     look = route(dialect, MemoryBatches(), uploads=uploads).look(EXCHANGE, ids, AT)
     file = {"file": {"name": "files/1", "sizeBytes": "4"}} if dialect == "gemini" else {}

@@ -6,7 +6,7 @@ import pytest
 
 from engine.exchange.opened_ids import Holder, Upload
 from engine.objects import batch_uploads
-from engine.objects.batch_uploads import BatchUploads
+from engine.objects.batch_uploads import BatchUploads, UploadPiece
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.stores.database.failures import DatabaseAway, DatabaseRefuses
 from engine.values.errors import GatewayError
@@ -22,11 +22,21 @@ def uploads(store, now=0.0, sealer=SEALER):
     return BatchUploads(store, sealer, lambda: now)
 
 
+def piece(offset, *chunks, upload=UPLOAD):
+    return UploadPiece(upload, offset, lambda: chunks)
+
+
+def keep(known, offset, *chunks, upload=UPLOAD):
+    """The piece that is kept, None without room."""
+    brought = piece(offset, *chunks, upload=upload)
+    return brought if known.keep(brought) else None
+
+
 def finished(store, *pieces, size=None):
     at, known = 0, uploads(store)
-    for piece in pieces:
-        known.keep(UPLOAD, at, [piece])
-        at += len(piece)
+    for each in pieces:
+        keep(known, at, each)
+        at += len(each)
     known.finish(UPLOAD, FILE.holder, FILE.vendor_id, at if size is None else size)
     return uploads(store)  # of another worker
 
@@ -60,21 +70,29 @@ def test_a_file_of_another_size_than_what_is_kept_is_not_read(size):
 def test_a_piece_that_is_sent_again_is_the_same():
     store = ResponseRows()
     known = uploads(store)
-    keys = known.keep(UPLOAD, 0, [LARGE])
-    assert (len(keys), known.keep(UPLOAD, 0, [LARGE[:7], LARGE[7:]])) == (3, [])
+    first, again = keep(known, 0, LARGE), keep(known, 0, LARGE[:7], LARGE[7:])
+    assert (len(first.keys), again.keys) == (3, [])
     with pytest.raises(GatewayError) as raised:
-        known.keep(UPLOAD, 0, [LARGE[:-1] + b"x"])
+        keep(known, 0, LARGE[:-1] + b"x")
     assert (raised.value.status, raised.value.code) == (409, "upload_conflict")
     known.finish(UPLOAD, FILE.holder, FILE.vendor_id, len(LARGE))
     assert content(known) == LARGE, "what was refused takes nothing away"
 
 
 class Store(ResponseRows):
-    """Calls `meanwhile` once, between the look for a part and its claim. `room` is the number of
+    """Calls `meanwhile` once, between the look for a part and its claim, and `before_remove` before
+    one is removed. `room` is the number of
     rows for which the disk has room, None for any."""
 
     meanwhile = None
+    before_remove = None
     room = None
+
+    def remove(self, key):
+        call, self.before_remove = self.before_remove, None
+        if call is not None:
+            call()
+        super().remove(key)
 
     def put(self, key, expires, data):
         if self.room == 0:
@@ -92,11 +110,53 @@ class Store(ResponseRows):
 
 def test_a_piece_that_two_requests_bring_at_once_is_the_same():
     store, first = Store(), []
-    store.meanwhile = lambda: first.extend(uploads(store).keep(UPLOAD, 0, [b"a"]))
-    assert (uploads(store).keep(UPLOAD, 0, [b"a"]), len(first)) == ([], 1)
-    store.meanwhile = lambda: uploads(store).keep(UPLOAD, 1, [b"b"])
+    store.meanwhile = lambda: first.append(keep(uploads(store), 0, b"a"))
+    assert (keep(uploads(store), 0, b"a").keys, len(first[0].keys)) == ([], 1)
+    store.meanwhile = lambda: keep(uploads(store), 1, b"b")
     with pytest.raises(GatewayError, match="byte 1"):
-        uploads(store).keep(UPLOAD, 1, [b"c"])
+        keep(uploads(store), 1, b"c")
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_piece_that_the_vendor_takes_of_one_of_two_requests_stays(is_first):
+    store = ResponseRows()
+    known = uploads(store)
+    failing, taken = keep(known, 0, LARGE), keep(known, 0, LARGE)
+    ends = [lambda: known.forget(failing), lambda: known.confirm(taken)]
+    for end in ends if is_first else reversed(ends):
+        end()
+    known.finish(UPLOAD, FILE.holder, FILE.vendor_id, len(LARGE))
+    assert content(known) == LARGE
+
+
+def test_a_piece_of_two_requests_that_fail_is_forgotten():
+    store = ResponseRows()
+    known = uploads(store)
+    for failing in [keep(known, 0, LARGE), keep(known, 0, LARGE)]:
+        known.forget(failing)
+    assert keep(known, 0, b"another").keys
+
+
+def test_parts_that_vanish_while_they_are_looked_for_are_put_back():
+    """The request that fails forgets a part behind the other's back, and sees its note then."""
+    store = Store()
+    known = uploads(store)
+    failing, taken = keep(known, 0, LARGE), keep(known, 0, LARGE)
+    store.before_remove = lambda: known.confirm(taken)
+    known.forget(failing)
+    known.finish(UPLOAD, FILE.holder, FILE.vendor_id, len(LARGE))
+    assert content(known) == LARGE
+
+
+def test_an_upload_is_lost_if_another_piece_comes_while_the_vendor_takes_one(caplog):
+    known = uploads(ResponseRows())
+    failing, taken = keep(known, 0, b"a"), keep(known, 0, b"a")
+    known.forget(failing)
+    keep(known, 0, b"b")
+    known.finish(UPLOAD, FILE.holder, FILE.vendor_id, 1)
+    known.confirm(taken)
+    assert content(known) is None, "it is not what the vendor has"
+    assert "another piece meanwhile" in caplog.text
 
 
 def test_of_a_piece_that_fills_the_disk_nothing_is_kept():
@@ -104,11 +164,11 @@ def test_of_a_piece_that_fills_the_disk_nothing_is_kept():
     store.meanwhile = lambda: setattr(store, "room", 2)
     known = uploads(store)
     with pytest.raises(GatewayError) as raised:
-        known.keep(UPLOAD, 0, [LARGE])
+        keep(known, 0, LARGE)
     assert (raised.value.status, store.room) == (503, 0)
     assert store.size(UPLOAD.owner, 0.0) < 100
     store.room = None
-    assert len(known.keep(UPLOAD, 0, [LARGE])) == 3, "the piece that is sent again"
+    assert len(keep(known, 0, LARGE).keys) == 3, "the piece that is sent again"
     known.finish(UPLOAD, FILE.holder, FILE.vendor_id, len(LARGE))
     assert content(known) == LARGE
 
@@ -118,7 +178,7 @@ def test_an_upload_goes_on_while_the_key_is_rotated():
     rings = ([old], [old, new], [new, old], [new, old])
     for at, ring in enumerate(rings):  # each piece reaches a replica that is one step further
         known = uploads(store, sealer=Sealer(ring, ["a"]))
-        assert known.keep(UPLOAD, at, [b"%d" % at]) is not None
+        assert keep(known, at, b"%d" % at) is not None
         assert known.has_begun(UPLOAD)
     known.finish(UPLOAD, FILE.holder, FILE.vendor_id, len(rings))
     for ring in ([old, new], [new, old]):
@@ -130,40 +190,40 @@ def test_an_upload_goes_on_while_the_key_is_rotated():
 def test_what_the_vendor_refuses_is_forgotten():
     store = ResponseRows()
     known = uploads(store)
-    known.forget(known.keep(UPLOAD, 0, [LARGE]))
-    known.keep(UPLOAD, 0, [b"b"])
+    known.forget(keep(known, 0, LARGE))
+    keep(known, 0, b"b")
     known.finish(UPLOAD, FILE.holder, FILE.vendor_id, 1)
     assert content(known) == b"b"
 
 
 def test_an_upload_has_begun_with_its_first_piece():
     store = ResponseRows()
-    uploads(store).keep(UPLOAD, 7, [b"a"])
+    keep(uploads(store), 7, b"a")
     assert not uploads(store).has_begun(UPLOAD)
-    uploads(store).keep(UPLOAD, 0, [b"a"])
+    keep(uploads(store), 0, b"a")
     assert uploads(store).has_begun(UPLOAD)
     assert not uploads(store).has_begun(UPLOAD._replace(address="mwother"))
 
 
 def test_an_upload_without_room_is_lost_for_ever(monkeypatch, caplog):
     monkeypatch.setattr(batch_uploads, "MAX_KEPT", 500)
-    store, piece = ResponseRows(), [bytes(range(256))]
+    store, chunk = ResponseRows(), bytes(range(256))
     known, second = uploads(store), UPLOAD._replace(address="mwsecond")
-    keys = known.keep(UPLOAD, 0, piece)
-    assert known.keep(second, 0, piece) is None
+    first = keep(known, 0, chunk)
+    assert keep(known, 0, chunk, upload=second) is None
     assert "its owner has 500 bytes" in caplog.text
     other = Upload(b"owner--2", "mwother")
-    assert known.keep(other, 0, piece) is not None, "of another owner"
-    known.forget(keys)
+    assert keep(known, 0, chunk, upload=other) is not None, "of another owner"
+    known.forget(first)
     assert not known.has_begun(second)
-    assert known.keep(second, 0, piece) is None, "the vendor may have got other bytes"
-    assert known.keep(UPLOAD._replace(address="mwthird"), 0, piece) is not None
+    assert keep(known, 0, chunk, upload=second) is None, "the vendor may have got other bytes"
+    assert keep(known, 0, chunk, upload=UPLOAD._replace(address="mwthird")) is not None
 
 
 def test_of_a_piece_that_has_no_room_nothing_is_kept(monkeypatch):
     monkeypatch.setattr(batch_uploads, "MAX_KEPT", 4_000_000)
     store = ResponseRows()
-    assert uploads(store).keep(UPLOAD, 0, [os.urandom(5_000_000)]) is None
+    assert keep(uploads(store), 0, os.urandom(5_000_000)) is None
     assert store.size(UPLOAD.owner, 0.0) < 100
 
 
@@ -171,11 +231,13 @@ def test_without_the_records_nothing_is_kept(caplog):
     store = ResponseRows()
     store.error = DatabaseAway("gone")
     known = uploads(store)
-    for use in (lambda: known.keep(UPLOAD, 0, [b"a"]), lambda: known.content(FILE)):
+    for use in (lambda: keep(known, 0, b"a"), lambda: known.content(FILE)):
         with pytest.raises(GatewayError) as raised:
             use()
         assert raised.value.status == 503
     known.finish(UPLOAD, FILE.holder, FILE.vendor_id, 1)
-    known.forget([b"key"])
+    brought = piece(0, b"a")
+    brought.keys = [b"key"]
+    known.forget(brought)
     assert "is not noted" in caplog.text
     assert "is not forgotten" in caplog.text
