@@ -104,7 +104,8 @@ class RequestBodyReader:
         return self._stream
 
     def waiting(self, read: Callable[[], Read], seconds: float) -> Read:
-        """What `read` returns, within so many seconds. Raises GatewayError 400 and 408."""
+        """What `read` returns, within so many seconds. Raises GatewayError 400 and 408, and what
+        `read` raises, after which the rest of the body can still be read."""
         self._broken = True
         start = time.monotonic()
         deadline = gevent.Timeout(seconds)
@@ -122,6 +123,9 @@ class RequestBodyReader:
         except InvalidFraming as error:
             message = "The framing of the request body is invalid (RFC 9112)."
             raise GatewayError(400, "invalid_body", message) from error
+        except GatewayError:
+            self._broken = False
+            raise
         except OSError as error:
             raise AbortConnection(
                 AbortReason.CALLER_LEFT, "the caller left while sending the body"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from mmap import ACCESS_READ, ALLOCATIONGRANULARITY, MADV_DONTNEED, mmap
 from typing import IO, Protocol
 
 from engine.exchange.caller_connection import Readable
+from engine.process.log_throttle import LogThrottle
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Edit, apply_edits
 
@@ -15,8 +18,7 @@ IN_MEMORY = 1_000_000
 """The largest body in bytes that is kept in memory; a larger one spools to disk."""
 
 _CHUNK = 65_536
-
-
+_log = LogThrottle(level=logging.ERROR)
 _WINDOW = 262_144
 """Bytes of a file that are mapped into memory while it is searched."""
 assert _WINDOW % ALLOCATIONGRANULARITY == 0  # or the pages of a window could not be let go
@@ -205,38 +207,51 @@ def receive(stream: Readable, length: int | None, limit: int) -> Body:
         if length is not None:
             raise incomplete(len(data), length)
         return Body(data)
-    return _receive_to_disk(stream, data, length, limit)
+    return spool(_bounded(stream, data, length, limit))
+
+
+def _bounded(stream: Readable, data: bytes, length: int | None, limit: int) -> Iterator[bytes]:
+    size = 0
+    while data:
+        size += len(data)
+        if size > limit:
+            raise too_large(limit)
+        yield data
+        data = stream.read(_CHUNK)
+    if length is not None and size < length:
+        raise incomplete(size, length)
 
 
 def spool(chunks: Iterable[bytes]) -> Body:
-    """Write a body to disk; the caller closes it."""
-    file = tempfile.TemporaryFile(prefix="modelway-")  # noqa: SIM115 - the Body closes it
+    """Write a body to disk; the caller closes it. Raises GatewayError 503 for a disk without room,
+    on which nothing of it stays."""
+    with _writing():
+        file = tempfile.TemporaryFile(prefix="modelway-")  # noqa: SIM115 - the Body closes it
     try:
-        size = sum(map(file.write, chunks))
-        file.flush()
+        size = 0
+        for chunk in chunks:
+            with _writing():
+                file.write(chunk)
+            size += len(chunk)
+        with _writing():
+            file.flush()
     except BaseException:
-        file.close()
+        with suppress(OSError):  # of what the disk does not take when it is closed, either
+            file.close()
         raise
     return Body(file=file, size=size)
 
 
-def _receive_to_disk(stream: Readable, data: bytes, length: int | None, limit: int) -> Body:
-    file = tempfile.TemporaryFile(prefix="modelway-")  # noqa: SIM115 - the Body closes it
-    size = 0
+@contextmanager
+def _writing() -> Iterator[None]:
     try:
-        while data:
-            size += len(data)
-            if size > limit:
-                raise too_large(limit)
-            file.write(data)
-            data = stream.read(_CHUNK)
-        if length is not None and size < length:
-            raise incomplete(size, length)
-        file.flush()
-    except BaseException:
-        file.close()
-        raise
-    return Body(file=file, size=size)
+        yield
+    except OSError as error:
+        folder = tempfile.tempdir or "a temporary folder"
+        _log.log("the body of a request cannot be written to %s: %s", folder, error.strerror)
+        message = "The gateway has no room for a body of this size at the moment. Try again later."
+        headers = [("retry-after", "1")]
+        raise GatewayError(503, "no_room_for_body", message, headers=headers) from error
 
 
 def too_large(limit: int) -> GatewayError:

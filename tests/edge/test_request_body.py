@@ -1,6 +1,7 @@
 """Request bodies: framing, size limit, deadlines."""
 
 import io
+import tempfile
 
 import falcon.testing
 import orjson
@@ -146,6 +147,20 @@ def test_a_stream_too_large_is_refused_unread():
     with pytest.raises(GatewayError) as excinfo:
         stream_of(b"", 3_000_001)
     assert excinfo.value.status == 413
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_the_rest_of_a_body_for_which_the_disk_has_no_room_can_be_read(monkeypatch, streams):
+    """The caller, which sends it to its end before it reads, gets the refusal."""
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: open("/dev/full", "r+b"))  # noqa: SIM115
+    connection = WSGIConnection(io.BytesIO(bytes(3_000_000)))
+    environ = {"CONTENT_LENGTH": "3000000"}
+    reader = RequestBodyReader(environ, connection, 4_000_000, 1.0, RequestRecord())
+    receive = reader.stream(65_536).receive if streams else reader.receive
+    with pytest.raises(GatewayError) as raised:
+        receive()
+    assert (raised.value.status, reader.is_left()) == (503, True)
+    assert reader.rest(new_exchange(caller=ALICE)) == 3_000_000
 
 
 @pytest.mark.parametrize(("source", "status"), [(io.BytesIO, 400), (Slow, 408)])

@@ -12,6 +12,7 @@ from engine.exchange.body import (
     IN_MEMORY,
     Body,
     receive,
+    spool,
     too_large,
 )
 from engine.values.errors import GatewayError
@@ -109,6 +110,34 @@ def test_the_file_is_given_back_when_the_caller_leaves(spooled):
     with pytest.raises(ConnectionResetError):
         receive(Leaving(BIG), None, 10 * IN_MEMORY)
     assert [file.closed for file in spooled] == [True]
+
+
+@pytest.mark.parametrize("length", [len(BIG), None])
+def test_a_body_for_which_the_disk_has_no_room_is_refused(monkeypatch, length):
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: open("/dev/full", "r+b"))  # noqa: SIM115
+    with pytest.raises(GatewayError) as raised:
+        receive(Stream(BIG), length, 2_000_000)
+    assert (raised.value.status, raised.value.code) == (503, "no_room_for_body")
+    assert ("retry-after", "1") in raised.value.headers
+
+
+def test_a_body_without_a_folder_for_its_file_is_refused(monkeypatch):
+    def missing(**_):
+        raise FileNotFoundError("No usable temporary directory")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", missing)
+    with pytest.raises(GatewayError, match="no room"):
+        spool([b"x"])
+
+
+def test_a_source_that_fails_is_not_a_disk_that_is_full(spooled):
+    def chunks():
+        yield b"x"
+        raise ConnectionResetError("left")
+
+    with pytest.raises(ConnectionResetError):
+        spool(chunks())
+    assert spooled[0].closed
 
 
 def test_a_refusal_names_the_limit():
