@@ -20,8 +20,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.agents import CLAUDE
-from tests.support.model_servers import AGENT_SERVER, Unavailable, serving
+from tests.support.model_servers import AGENT_SERVER, serving
 from tests.support.paths import ROOT
+from tests.support.pip_environment import Unavailable
 from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.tiny_model import TEXT
 from tests.support.translating import SPECS

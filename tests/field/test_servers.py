@@ -16,7 +16,8 @@ from google import genai
 from google.genai import errors, types
 from openai import APIStatusError, OpenAI
 
-from tests.support.model_servers import KEY, SERVERS, ModelServer, Unavailable, serving
+from tests.support.model_servers import KEY, SERVERS, ModelServer, serving
+from tests.support.pip_environment import Unavailable
 from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.sdk_callers import CALLERS, Caller, Reply, Turn
 from tests.support.tiny_model import ANSWER, CITY, SIZE, TEXT

@@ -6,11 +6,8 @@ cannot be installed or started here says why.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 import subprocess
-import sys
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from tests.support.pip_environment import installed
 from tests.support.ports import free_port
 from tests.support.running import ALL, Running, environment
 from tests.support.tiny_model import TEXT, WINDOW, Merges, english_merges, write_model
@@ -26,7 +24,6 @@ from tests.support.waiting import until
 
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 FOLDER = Path(os.environ.get("MODELWAY_SERVERS") or _CACHE / "modelway" / "servers")
-INSTALL_TIMEOUT = 2400
 START_TIMEOUT = 400
 """Seconds. vLLM compiles a part of itself at its first start."""
 
@@ -42,10 +39,6 @@ OFFLINE = {
     "VLLM_SERVER_DEV_MODE": "1",  # POST /reset_prefix_cache
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
 }
-
-
-class Unavailable(Exception):
-    """A server that cannot be had here, and why."""
 
 
 @dataclass(frozen=True)
@@ -71,28 +64,7 @@ class ModelServer:
 
     def installed(self) -> Path:
         """Its Python, after an installation where there is none. Raises Unavailable."""
-        mark = hashlib.sha256(repr((sys.version, self.needs, self.unwanted)).encode()).hexdigest()
-        folder = FOLDER / f"{self.name}-{mark[:12]}"
-        python = folder / "bin" / "python"
-        if not (folder / "complete").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            self._run(sys.executable, "-m", "venv", folder)
-            self._run(python, "-m", "pip", "install", "--quiet", *self.needs)
-            if self.unwanted:
-                self._run(python, "-m", "pip", "uninstall", "--quiet", "--yes", *self.unwanted)
-            (folder / "complete").touch()
-        return python
-
-    def _run(self, *command: str | Path) -> None:
-        try:
-            subprocess.run(
-                command, check=True, capture_output=True, text=True, timeout=INSTALL_TIMEOUT
-            )
-        except subprocess.CalledProcessError as error:
-            raise Unavailable(f"{self.name} cannot be installed: {error.stderr[-500:]}") from error
-        except subprocess.TimeoutExpired as error:
-            reason = f"{self.name} was not installed after {INSTALL_TIMEOUT} s"
-            raise Unavailable(reason) from error
+        return installed(FOLDER, self.name, self.needs, self.unwanted)
 
 
 @contextmanager
