@@ -22,6 +22,8 @@ pytestmark = [
 PAIR = "#/components/schemas/Pair"
 LISTED = "document.querySelectorAll('.overview a').length > 15"
 ROWS = "document.querySelectorAll('.overview li:not([hidden])').length"
+CHOICES = "[...document.querySelectorAll('.opblock.is-open .responses-table select')]"
+SUMMARY = "document.querySelector('.opblock.is-open .opblock-summary-description')"
 LINKS = "[...document.querySelectorAll('#operations li:not([hidden])')].map((n) => n.innerText)"
 
 
@@ -245,3 +247,6 @@ def test_an_open_operation_passes_axe(
     page.until("document.querySelector('.execute') !== null")
     assert violations(page, axe) == []
     assert page.run("document.documentElement.scrollWidth <= innerWidth")
+    widths = f"{CHOICES}.map((node) => node.getBoundingClientRect().width)"
+    assert min(page.run(widths)) > 100, "a choice beside another one shows nothing of its value"
+    assert page.run(f"{SUMMARY}.offsetHeight") > 0
