@@ -7,7 +7,6 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import shutil
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +111,7 @@ def _config(case: Path, upstream: str) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_real_server_sends_is_answered_right(name: str, tmp_path: Path) -> None:
     case = FOLDER / name
-    shutil.copytree(ROOT / "openapi", tmp_path / "openapi")
+    (tmp_path / "openapi").symlink_to(ROOT / "openapi")
     with (
         recorder() as upstream,
         gateway(tmp_path, _config(case, upstream.url), {"NO_PROXY": "*"}) as running,

@@ -55,7 +55,17 @@ _LATE = (
     "engine.upstream",
 )
 """Modules, and packages with all of theirs."""
-
+_CONFIG = f"""
+version: 1
+server: {{listen: "127.0.0.1:8080"}}
+specs: {{rerank: {{document: {Path(__file__).parents[2]}/openapi/rerank.yaml}}}}
+upstreams:
+  one: {{url: "https://one.example/v1", dialect: openai}}
+  two: {{url: "https://two.example/v1", dialect: anthropic}}
+  three: {{url: "https://three.example/v1", dialect: gemini}}
+models: {{any: {{to: [{{upstream: one}}, {{upstream: two}}, {{upstream: three}}]}}}}
+routes: [{{operations: "*", to: [{{upstream: one}}], auth: none}}]
+"""
 
 class WarmProcess:
     """A copy, with the part of `subprocess.Popen` that tests use. The process that forked it is its
@@ -241,6 +251,14 @@ def load(names: Sequence[str] = _LATE) -> None:
             importlib.import_module(each.name)
 
 
+def read_shipped_data() -> None:
+    """Read what is the same for every gateway: what providers, models and keys of configs are."""
+    plan = importlib.import_module("engine.plan.make_plan")
+    translations = importlib.import_module("engine.translations")
+    plan.make_plan(Path("/gateway.yaml"), {}, text=_CONFIG)
+    translations.preload(importlib.import_module("engine.dialects").names())
+
+
 def _unbuffered(number: int, before: TextIO) -> TextIO:
     """A stream to a descriptor as of `python -u`, in the encoding of that before."""
     raw = io.FileIO(number, "wb", closefd=False)
@@ -251,6 +269,8 @@ if __name__ == "__main__":
     gc.disable()
     sockets, names = sys.argv[1:3], sys.argv[3:]
     load(names or _LATE)
+    if not names:
+        read_shipped_data()
     gc.freeze()  # collections of copies would copy all pages of what is imported
     gc.enable()
     Server(*(socket.socket(fileno=int(number)) for number in sockets)).serve()
