@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event, Thread
 
@@ -48,8 +48,9 @@ IMPORTS = (
     ),
     *("engine.app.build", "engine.cli.serve", "engine.mock", "engine.offline", "engine.plan"),
     *("engine.server.reload", "engine.spec", "engine.translations", "engine.upstream"),
+    "tests.support.first_example",
 )
-"""What tests import, once for all groups."""
+"""What tests import, once for all groups; the last finds what the others have."""
 _GROUP = ("-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-W", _NOT_REWRITTEN)
 _SIZES = (12, 130)
 """The modules of a group of tests that wait, and that compute."""
@@ -66,20 +67,21 @@ def main(arguments: Sequence[str]) -> int:
         subprocess.run(command, capture_output=True, check=False)
     wait_for_programs()
     checks.go_on()
-    success = checks.passes_first() and run_tests(arguments)
+    success = run_tests(arguments, checks.passes_first)
     checks.join()
     print(checks.report(), flush=True)
     return 0 if success and not checks.failures else 1
 
 
-def run_tests(arguments: Sequence[str]) -> bool:
-    """Run the tests that arguments for pytest name, all without. Returns whether they passed."""
+def run_tests(arguments: Sequence[str], may_begin: Callable[[], bool]) -> bool:
+    """Run the tests that arguments for pytest name, all without, if they `may_begin`. Returns
+    whether they passed."""
     if arguments:
         command = [*PYTEST, "-n", "4", "--dist", "worksteal", *arguments]
-        return subprocess.run(command, check=False).returncode == 0
-    results = run_groups(_GROUP, queues(), _PROCESSES, IMPORTS)
+        return may_begin() and subprocess.run(command, check=False).returncode == 0
+    results = run_groups(_GROUP, queues(), _PROCESSES, IMPORTS, may_begin)
     print(results, flush=True)
-    return not results.failures
+    return bool(results.counts) and not results.failures
 
 
 def queues() -> list[list[Group]]:

@@ -14,7 +14,7 @@ import signal
 import tempfile
 import time
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -89,13 +89,17 @@ def run_groups(
     queues: Sequence[Sequence[Group]],
     processes: Sequence[int],
     imports: Sequence[str] = ("pytest",),
+    may_begin: Callable[[], bool] = lambda: True,
 ) -> Results:
-    """Run all groups with options of pytest. There are as many processes at a time for each queue
-    as `processes` says; one whose queue is empty takes from the others. `imports` are modules that
-    the groups share."""
+    """Run all groups with options of pytest, or none unless they `may_begin`. There are as many
+    processes at a time for each queue as `processes` says; one whose queue is empty takes from the
+    others. `imports` are modules that the groups share; they are imported meanwhile."""
     waiting = [deque(queue) for queue in queues]
     results = Results()
     copies = Copies(imports)
+    if not may_begin():
+        copies.stop()
+        return results
 
     def work(number: int, own: int) -> None:
         order = [waiting[own], *(queue for queue in waiting if queue is not waiting[own])]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import socket
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Wire, answer, ask, recorder, request
-from tests.support.running import Running, start, with_telemetry
+from tests.support.running import Running, engine, start, with_telemetry
 from tests.support.small import COMPLETION, chat, project
 from tests.support.waiting import until
 
@@ -25,9 +25,10 @@ EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
 
 @contextmanager
 def limited(
-    folder: Path, ulimit: str, server: str = ""
+    folder: Path, hard: int | None = None, server: str = ""
 ) -> Iterator[tuple[Running, threading.Event]]:
-    """A gateway of one worker with a limit of descriptors, and the event that ends its streams."""
+    """A gateway of one worker with a `hard` limit of descriptors, by default a soft one of 256, and
+    the event that ends its streams."""
     over = threading.Event()
 
     def speak(received: ReceivedRequest, sock: socket.socket) -> None:
@@ -46,8 +47,10 @@ def limited(
         config = config.replace("workers: 1", f"workers: 1{server}")
         config = with_telemetry(config, f"127.0.0.1:{telemetry}")
         (folder / "gateway.yaml").write_text(config.replace("{listen}", f"127.0.0.1:{port}"))
-        serve = f"ulimit {ulimit}; exec {sys.executable} -m engine serve -c gateway.yaml"
-        running = start(["bash", "-c", serve], port, folder)
+        command = [str(word) for word in engine("serve", "-c", "gateway.yaml")]
+        if hard is None:
+            command = ["bash", "-c", f"ulimit -Sn 256; exec {shlex.join(command)}"]
+        running = start(command, port, folder, warm=hard is not None, descriptors=hard)
         try:
             yield replace(running, telemetry=telemetry), over
         finally:
@@ -62,7 +65,7 @@ def assert_calm(running: Running) -> None:
 
 
 def test_idle_connections_make_room_for_requests(tmp_path: Path) -> None:
-    with limited(tmp_path, "-n 64") as (running, _), ExitStack() as crowd:
+    with limited(tmp_path, 64) as (running, _), ExitStack() as crowd:
         for _ in range(100):
             crowd.enter_context(socket.create_connection(("127.0.0.1", running.port), 20))
         until(lambda: is_served(running), "a place")  # those that came last are fresh for a moment
@@ -75,7 +78,7 @@ def is_served(running: Running) -> bool:
 
 
 def test_without_idle_connections_the_answer_is_503_at_once(tmp_path: Path) -> None:
-    with limited(tmp_path, "-n 64") as (running, over), ExitStack() as crowd:
+    with limited(tmp_path, 64) as (running, over), ExitStack() as crowd:
         wires = [crowd.enter_context(Wire(running.port)) for _ in range(30)]
         for wire in wires:
             wire.send(chat(stream=True))
@@ -94,7 +97,7 @@ def test_without_idle_connections_the_answer_is_503_at_once(tmp_path: Path) -> N
 
 def test_a_full_gateway_answers_health_checks(tmp_path: Path) -> None:
     """Otherwise a supervisor would restart a busy gateway."""
-    with limited(tmp_path, "-n 64") as (running, _), ExitStack() as crowd:
+    with limited(tmp_path, 64) as (running, _), ExitStack() as crowd:
         wires = [crowd.enter_context(Wire(running.port)) for _ in range(30)]
         for wire in wires:
             wire.send(chat(stream=True))
@@ -113,7 +116,7 @@ def _status(port: int, page: str) -> int:
 
 
 def test_connections_beyond_the_configured_number_close_idle_ones_too(tmp_path: Path) -> None:
-    with limited(tmp_path, "-n 1024", ", connections: 10") as (running, _), ExitStack() as crowd:
+    with limited(tmp_path, 1024, ", connections: 10") as (running, _), ExitStack() as crowd:
         for _ in range(30):
             crowd.enter_context(socket.create_connection(("127.0.0.1", running.port), 20))
         for _ in range(20):
@@ -122,7 +125,7 @@ def test_connections_beyond_the_configured_number_close_idle_ones_too(tmp_path: 
 
 
 def test_the_soft_limit_is_raised_at_the_start(tmp_path: Path) -> None:
-    with limited(tmp_path, "-Sn 256", ", connections: 500") as (running, _):
+    with limited(tmp_path, server=", connections: 500") as (running, _):
         (worker,) = running.workers()
         limit = re.search(r"Max open files +(\d+)", Path(f"/proc/{worker}/limits").read_text())
         assert limit is not None

@@ -233,10 +233,12 @@ def start(
     *,
     passed: socket.socket | None = None,
     warm: bool = False,
+    descriptors: int | None = None,
 ) -> Running:
     """Start a server in `folder`, and wait until it answers HTTP on `port`. With a `passed`
     listening socket it is started with socket activation, as by systemd. A `warm` start of
-    `engine(...)` takes less CPU time (`warm.py`), unless the environment has variables for Python.
+    `engine(...)` takes less CPU time (`warm.py`), unless the environment has variables for Python;
+    it may have a limit of `descriptors`.
 
     AssertionError, with its output, if it ends or does not answer.
     """
@@ -249,7 +251,8 @@ def start(
     process: subprocess.Popen[bytes] | WarmProcess
     with log.open("wb") as out:
         if warm and _may_be_warm(environ):
-            process = warm_process().start(words[len(engine()) :], folder, variables, out)
+            words = words[len(engine()) :]
+            process = warm_process().start(words, folder, variables, out, descriptors=descriptors)
         else:
             process = subprocess.Popen(
                 words,

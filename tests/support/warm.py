@@ -18,6 +18,7 @@ import io
 import json
 import os
 import pkgutil
+import resource
 import runpy
 import select
 import signal
@@ -66,6 +67,7 @@ upstreams:
 models: {{any: {{to: [{{upstream: one}}, {{upstream: two}}, {{upstream: three}}]}}}}
 routes: [{{operations: "*", to: [{{upstream: one}}], auth: none}}]
 """
+
 
 class WarmProcess:
     """A copy, with the part of `subprocess.Popen` that tests use. The process that forked it is its
@@ -131,11 +133,12 @@ class Warm:
         err: IO[bytes] | None = None,
         *,
         module: str = "engine",
+        descriptors: int | None = None,
     ) -> WarmProcess:
         """Run `python -m engine`, or another `module`, with arguments in a folder; its stdout goes
-        to `out`, its stderr to `err`, or to `out` as well."""
+        to `out`, its stderr to `err`, or to `out` as well. It may have so many `descriptors`."""
         request = {"argv": list(arguments), "cwd": str(folder), "env": dict(environ)}
-        request["module"] = module
+        request |= {"module": module, "descriptors": descriptors}
         with open(os.devnull, "rb") as nothing:
             pid = self._ask(request, [nothing.fileno(), out.fileno(), (err or out).fileno()])
         assert pid is not None
@@ -232,6 +235,8 @@ def _run(request: Mapping[str, object], descriptors: Sequence[int]) -> None:
     os.environ.update(request["env"])  # type: ignore[call-overload]
     time.tzset()
     os.chdir(str(request["cwd"]))
+    if (limit := request.get("descriptors")) is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     sys.path.insert(0, os.getcwd())
     module = str(request.get("module", "modelway"))
     sys.argv = [module, *request["argv"]]  # type: ignore[misc]
