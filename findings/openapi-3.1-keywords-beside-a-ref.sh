@@ -3,7 +3,7 @@
 # and accept or describe values that the document forbids.
 #
 # A Schema Object of 3.1 is JSON Schema 2020-12 (OpenAPI 3.1.1, 4.8.24), in which `$ref` is a keyword like the others:
-# a value has to fit the schema behind it and the siblings (Core, 7.7 and 8.2.3.1). Here `Base` requires an integer
+# a value has to fit the schema behind it and the siblings (Core, 7 and 8.2.3.1). Here `Base` requires an integer
 # `a`; beside the reference stand `required: [b]` and a string `b`. Only the first of the four values below is valid.
 # - openapi-core 0.23.1, prance 26.7.19.0 and openapi-typescript 7.13.0 ignore the siblings: `b` is not required.
 # - @redocly/cli 2.77.0 (`bundle --dereferenced`) and @scalar/openapi-parser 0.29.22 write them over the members of

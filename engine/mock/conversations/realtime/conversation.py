@@ -201,7 +201,9 @@ class RealtimeConversation:
                 "conversation_already_has_active_response",
                 f"Response '{self._response.response_id}' is still in progress.",
             )
-        parameters = request.get("response", {})
+        # LiveKit's plug-in writes null for what it does not set.
+        settings = request.get("response", {})
+        parameters = {name: value for name, value in settings.items() if value is not None}
         RESPONSE.check(parameters, "response")
         self._response = response = self._start_response(parameters)
         in_conversation = parameters.get("conversation") != "none"

@@ -51,6 +51,12 @@ def test_usage_counts_words(talk):
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (7, 1, 8)
 
 
+def test_a_setting_of_null_is_that_of_the_session(talk):
+    say(talk)
+    answer = respond(talk, instructions=None, tools=None, max_output_tokens=None)
+    assert deltas_of(answer, "response.output_text.delta") == TEXT
+
+
 def test_an_empty_turn_gets_an_empty_response(talk):
     answer = respond(talk)
     assert deltas_of(answer, "response.output_text.delta") == ""
