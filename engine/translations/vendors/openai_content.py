@@ -8,7 +8,7 @@ import base64
 from functools import cache
 from mimetypes import MimeTypes
 from typing import TypeGuard
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 from msgspec import Struct
 
@@ -65,7 +65,7 @@ def read_data_url(url: str, place: str) -> neutral.Inline:
         raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
     media_type, *parameters = (part.strip() for part in head.split(";"))
     if "base64" in (parameter.lower() for parameter in parameters):
-        checked_base64(data, place)
+        data = checked_base64(unquote(data), place)
     else:
         data = base64.b64encode(unquote_to_bytes(data)).decode()
     return neutral.Inline(media_type.lower() or "text/plain", data)

@@ -76,6 +76,7 @@ def test_other_data_of_files_are_refused(data: str, name: str) -> None:
         ("data:image/png;base64,aGk=", "image/png", "aGk="),
         ("DATA:Image/PNG; charset=x ;BASE64,aGk=", "image/png", "aGk="),
         ("data:;base64,aGk=", "text/plain", "aGk="),
+        ("data:;base64,%2B%2f8%3D", "text/plain", "+/8="),
         ("data:,h%69", "text/plain", "aGk="),
         ("data:text/html,a,b", "text/html", "YSxi"),
     ],
