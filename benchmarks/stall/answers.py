@@ -11,7 +11,7 @@ SIZE = 30_000_000
 """Bytes of an answer."""
 
 _USAGE = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
-_TEXT = "The quick brown fox jumps over the lazy dog, again and again. "
+TEXT = "The quick brown fox jumps over the lazy dog, again and again. "
 _EVENT = (
     'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[%s]}\n\n'
 )
@@ -37,7 +37,7 @@ def anthropic(content: list[dict[str, Any]], stop_reason: str = "end_turn") -> b
 
 
 def _text() -> str:
-    return _TEXT * (SIZE // len(_TEXT))
+    return TEXT * (SIZE // len(TEXT))
 
 
 def _images(size: int = SIZE) -> bytes:
@@ -61,20 +61,20 @@ def _log_probabilities() -> bytes:
 
 
 def _tool_call() -> bytes:
-    text = _TEXT * (3_900_000 // len(_TEXT))  # no more is translated
+    text = TEXT * (3_900_000 // len(TEXT))  # no more is translated
     block = {"type": "tool_use", "id": "toolu_1", "name": "write", "input": {"text": text}}
     return anthropic([block], "tool_use")
 
 
 def _blocks() -> bytes:
-    return anthropic([{"type": "text", "text": _TEXT * 50}] * (SIZE // (len(_TEXT) * 50 + 30)))
+    return anthropic([{"type": "text", "text": TEXT * 50}] * (SIZE // (len(TEXT) * 50 + 30)))
 
 
 @cache
 def _files() -> bytes:
     """The longest page of a list of files, 20 MB."""
     row = {"object": "file", "bytes": 120, "created_at": 1, "purpose": "user_data", "status": "ok"}
-    more = {"filename": "a.txt", "status_details": _TEXT * 28}
+    more = {"filename": "a.txt", "status_details": TEXT * 28}
     rows = [{"id": f"file-{number:022}", **row, **more} for number in range(10_000)]
     first, last = rows[0]["id"], rows[-1]["id"]
     page = {"object": "list", "data": rows, "first_id": first, "last_id": last, "has_more": False}
@@ -84,11 +84,11 @@ def _files() -> bytes:
 @cache
 def _tools(page: int) -> bytes:
     """A page of as many tools as a list has, and more: 300 of 1,200."""
-    member = {"type": "string", "description": _TEXT}
+    member = {"type": "string", "description": TEXT}
     schema = {"type": "object", "properties": {f"member_{each}": member for each in range(25)}}
     names = ("text", "longest", *(f"tool_{number}" for number in range(1_198)))
     tools = [
-        {"name": name, "description": _TEXT * 4, "inputSchema": schema}
+        {"name": name, "description": TEXT * 4, "inputSchema": schema}
         for name in names[page * 300 : page * 300 + 300]
     ]
     following = {"nextCursor": str(page + 1)} if page < 3 else {}
@@ -108,7 +108,7 @@ def _mcp_result(message: dict[str, Any]) -> bytes:
     if method == "tools/list":
         return _tools(int(message["params"].get("cursor", 0)))
     size = 50_000_000 if name == "text" else 950_000
-    part = {"type": "text", "text": _TEXT}
+    part = {"type": "text", "text": TEXT}
     return json.dumps({"content": [part] * (size // len(json.dumps(part)))}).encode()
 
 
@@ -119,6 +119,7 @@ def _object(kind: str, prefix: str) -> Callable[[], bytes]:
 
 
 BY_PATH: dict[str, Callable[[], bytes]] = {
+    "/guard-large": lambda: b'{"action":"pass","reason":"%b"}' % (b"a" * 50_000_000),
     "/guard": lambda: b'{"action":"pass"}',
     "/v1/files": _files,
     "/v1/vector_stores": _object("vector_store", "vs"),
@@ -154,7 +155,7 @@ def flood() -> Iterator[bytes]:
 
 def drops() -> Iterator[bytes]:
     """A stream of many events of some words."""
-    piece = _stream(json.dumps({"content": _TEXT * 5}))
+    piece = _stream(json.dumps({"content": TEXT * 5}))
     for _ in range(3_000_000 // len(piece)):
         yield piece
     yield b"data: [DONE]\n\n"
@@ -162,7 +163,7 @@ def drops() -> Iterator[bytes]:
 
 def one_event() -> Iterator[bytes]:
     """A stream whose only event is large."""
-    yield _stream(json.dumps({"content": _TEXT * (15_000_000 // len(_TEXT))}))
+    yield _stream(json.dumps({"content": TEXT * (15_000_000 // len(TEXT))}))
     yield b"data: [DONE]\n\n"
 
 

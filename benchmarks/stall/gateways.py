@@ -124,9 +124,8 @@ def _config(name: str, text: str, url: str) -> str:
     if name == "judged":
         return f"{head}\n{_JUDGES}{tokens}"
     if name == "guarded":
-        return head.replace("\nmodels:", f"\n{_GUARD_UPSTREAM.replace('URL', url)}\nmodels:") + (
-            f"\n{_GUARD}{tokens}"
-        )
+        guard = _GUARD_UPSTREAM.replace("URL", url)
+        return head.replace("\nmodels:", f"\n{guard}\nmodels:") + f"\n{_GUARD}{tokens}"
     if name == "odd":
         head = head.replace("\nspecs:", "\nspecs:\n  odd: {document: odd.json}")
         head = head.replace("\nroutes:", f"\nroutes:\n{_ODD_ROUTE}")

@@ -20,7 +20,8 @@ FORM = "multipart/form-data; boundary=b"
 
 class Kind(NamedTuple):
     """A request by its name: where it goes, its body, the gateway (`gateways.py`), the status of
-    its answer and the media type. With status 101 the body is a message over a WebSocket."""
+    its answer and the media type. With status 101 the body is a message over a WebSocket, in so
+    many frames."""
 
     name: str
     path: str
@@ -29,6 +30,7 @@ class Kind(NamedTuple):
     status: int = 200
     media_type: str = "application/json"
     method: str = "POST"
+    frames: int = 1
 
 
 def dumped(document: Any) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.stall.gateways import OBJECT_KEY
 from benchmarks.stall.kind import CHAT, FORM, NOT_LARGE, SIZE, Kind, chat, dumped, small
 from benchmarks.stall.odd_kinds import ODD
+from benchmarks.stall.wire_kinds import WIRE_KINDS
 from engine.exchange.opened_ids import Holder
 from engine.objects.owners import EVERYBODY
 from engine.objects.sealed_ids import Identity, Sealer
@@ -209,6 +210,7 @@ KINDS = (
     ),
     Kind("a message of a session", "/v1/realtime?model=gpt-realtime", _session, status=101),
     *ODD,
+    *WIRE_KINDS,
 )
 
 MANY = Kind("an image of 10 MB", CHAT, lambda: _image(size=10_000_000))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from benchmarks.stall.json_kinds import JSON_REQUESTS, PATHS
 from benchmarks.stall.kind import CHAT, FORM, NOT_LARGE, Kind, dumped, small
 
 _ENUM = [f"word-{number:05}" for number in range(50_000)]
@@ -63,6 +64,7 @@ DOCUMENT: dict[str, Any] = {
         },
         "/odd/query": {"get": _operation("query", parameters=[_QUERY, _COOKIE])},
         "/odd/form": {"post": _operation("form", requestBody=_FORMS)},
+        **PATHS,
     },
 }
 
@@ -104,20 +106,6 @@ def _parts(count: int, name: str) -> Callable[[], bytes]:
 
 
 _QUERY_TEXT = "&".join(f"filter[k{n}][{quote('é')}]=v" for n in range(250))
-_ELEMENTS = '"' + '\\"' * 8_000
-HEADERS: dict[str, Mapping[str, str]] = {
-    "headers at their limit": {
-        "accept": "text/html;q=0.5, " * 900,
-        "cookie": "b=a; " * 3_200,
-        "accept-language": "en;q=0.1, " * 1_600,
-        "connection": "a, " * 5_400,
-        "x-forwarded-for": "10.0.0.1, " * 1_600,
-        "forwarded": "for=10.0.0.1;by=a, " * 800,
-        "openai-beta": _ELEMENTS,
-        "if-none-match": _ELEMENTS,
-    }
-}
-"""The headers of a kind by its name."""
 
 REQUESTS = (
     Kind("pattern of a long string", "/odd/body", _json("text", lambda n: "ab " * (n // 3)), "odd"),
@@ -142,7 +130,6 @@ REQUESTS = (
     Kind("1,000 parts of a form", "/odd/form", _parts(1_000, "filter[N]"), "odd", 200, FORM),
     Kind("100,000 parts of a form", "/odd/form", _parts(100_000, "list"), "odd", 400, FORM),
     Kind("a query at its limit", f"/odd/query?{_QUERY_TEXT}", bytes, "odd", method="GET"),
-    Kind("headers at their limit", "/odd/query", bytes, "odd", method="GET"),
     Kind("nested deeply, not large", CHAT, _deep(40_000), status=400),
     Kind("nested deeply, not large, judged", CHAT, _deep(40_000), "judged", 400),
     Kind("nested deeply, not large, guarded", CHAT, _deep(40_000), "guarded", 400),
@@ -170,4 +157,4 @@ ANSWERS = (
     Kind("answer: gzip bomb, translated", CHAT, small("claude-gzip"), status=502),
 )
 
-ODD = (*REQUESTS, *ANSWERS)
+ODD = (*REQUESTS, *JSON_REQUESTS, *ANSWERS)

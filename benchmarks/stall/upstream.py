@@ -12,6 +12,7 @@ import threading
 
 from benchmarks.stall.answers import ANSWERS, BY_PATH, STREAMS, mcp_answer, small
 from benchmarks.stall.odd_answers import RAW
+from benchmarks.stall.wire_answers import WIRE
 from tests.support.frames import TEXT, Peer, accept
 
 _MODEL = re.compile(rb'"model": ?"([a-z-]+)"')
@@ -47,6 +48,8 @@ def _converse(sock: socket.socket, bodies: dict[bytes, bytes]) -> None:
             if (key := _KEY.search(head.decode("latin-1"))) is not None:
                 _echo(sock, key[1])
                 return
+            if path == "/guard" and b"talk" in body:
+                path = "/guard-large"
             if path == "/mcp":
                 _send_json(sock, mcp_answer(body))
             elif (make := BY_PATH.get(path)) is not None:
@@ -79,7 +82,7 @@ def _name(body: bytes) -> bytes:
 
 
 def _answer(sock: socket.socket, name: bytes, bodies: dict[bytes, bytes]) -> None:
-    if (raw := RAW.get(name.decode())) is not None:
+    if (raw := (RAW | WIRE).get(name.decode())) is not None:
         for piece in raw():
             sock.sendall(piece)
         sock.close()
