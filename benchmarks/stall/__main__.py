@@ -27,6 +27,7 @@ from benchmarks.stall.kinds import KINDS
 
 _REST = 0.5
 """Seconds of small requests before and after a large one."""
+_RELOAD = "a reload of 1,000 routes"
 
 
 class Waits(NamedTuple):
@@ -52,6 +53,9 @@ def main(rounds: int, names: list[str]) -> None:
             gateway, body = gateways[kind.gateway], kind.body()
             work = partial(send, kind, body, gateway.port)
             _print(kind.name, [_measure(gateway, work) for _ in range(rounds)])
+        if any(name in _RELOAD for name in names or [""]):
+            many = stack.enter_context(running_gateway("many", upstream))
+            _print(_RELOAD, [_measure(many, many.reload) for _ in range(rounds)])
         if not names:
             plain = gateways["plain"]
             waits = _measure(plain, partial(send_many, plain.port))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.serving import first_answer, write_project
+from benchmarks.stall.kept_kinds import many_operations
 from benchmarks.stall.odd_kinds import DOCUMENT
 from benchmarks.stall.turns import LongestTurns
+from engine.process.runtime_dir import runtime_directory
+from engine.server.master_state import read
 from tests.support.ports import free_port
 from tests.support.running import listens
 from tests.support.waiting import until
@@ -60,7 +64,7 @@ _MODELS = """
     to: [{upstream: openai}]
     mirror: {to: [{upstream: openai, model: gpt-4o}], percent: 100}
 """
-_ODD_ROUTE = "  - {operations: [odd.*], to: [{upstream: openai}]}"
+_ROUTE = "  - {operations: [NAME.*], to: [{upstream: openai}]}"
 _WIDE = f"""
 objects: {{key: "{OBJECT_KEY}", owner: all}}
 stores: {{records: "sqlite:///modelway.db"}}
@@ -76,10 +80,23 @@ mcp:
 
 
 class Gateway(NamedTuple):
-    """Where a gateway listens, and where its workers note their turns."""
+    """Where a gateway listens, where its workers note their turns, and its config."""
 
     port: int
     turns: LongestTurns
+    config: Path
+    process: subprocess.Popen[bytes]
+
+    def reload(self) -> None:
+        """Change the config, and wait until it is served."""
+        count = self._reloads()
+        self.config.write_text(self.config.read_text() + "\n# changed\n")
+        self.process.send_signal(signal.SIGHUP)
+        until(lambda: self._reloads() > count, "an answer to SIGHUP", 60)
+
+    def _reloads(self) -> int:
+        state = read(runtime_directory(self.config))
+        return 0 if state is None else state.tried
 
 
 @contextmanager
@@ -100,18 +117,20 @@ def running_gateway(name: str, upstream: int) -> Iterator[Gateway]:
     """A gateway before the upstream on a port. What it logs goes to the file STALL_LOG, if that is
     set."""
     url, port = f"http://127.0.0.1:{upstream}", free_port()
-    keys = {"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x"}
-    environ = {"OPENAI_UPSTREAM": f"{url}/v1", "ANTHROPIC_UPSTREAM": f"{url}/v1", **keys}
+    keys = {"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x", "GEMINI_API_KEY": "x"}
+    names = ("OPENAI", "ANTHROPIC", "GEMINI")
+    environ = keys | {f"{name}_UPSTREAM": f"{url}/v1" for name in names}
     with tempfile.TemporaryDirectory() as folder:
         config = write_project(folder, port, "off")
         config.write_text(_config(name, config.read_text(), url))
         config.with_name("odd.json").write_text(json.dumps(DOCUMENT))
+        config.with_name("many.json").write_text(json.dumps(many_operations()))
         turns = Path(folder, "turns")
         longest = LongestTurns(turns)
         process = _serve(turns, config, environ)
         try:
             first_answer(port, time.monotonic())
-            yield Gateway(port, longest)
+            yield Gateway(port, longest, config, process)
         finally:
             process.terminate()
             process.wait()
@@ -126,9 +145,9 @@ def _config(name: str, text: str, url: str) -> str:
     if name == "guarded":
         guard = _GUARD_UPSTREAM.replace("URL", url)
         return head.replace("\nmodels:", f"\n{guard}\nmodels:") + f"\n{_GUARD}{tokens}"
-    if name == "odd":
-        head = head.replace("\nspecs:", "\nspecs:\n  odd: {document: odd.json}")
-        head = head.replace("\nroutes:", f"\nroutes:\n{_ODD_ROUTE}")
+    if name in ("odd", "many"):
+        head = head.replace("\nspecs:", f"\nspecs:\n  {name}: {{document: {name}.json}}")
+        head = head.replace("\nroutes:", f"\nroutes:\n{_ROUTE.replace('NAME', name)}")
         return f"{head}\n{tokens}"
     if name == "wide":
         head = head.replace("\n# include:", "\ninclude: [objects.yaml] #")

@@ -99,7 +99,7 @@ def _with_models(size: int) -> Callable[[], bytes]:
     text = '"model": "gpt-4o", '
     tool = {"type": "function", "function": {"name": "a", "parameters": {"type": "object"}}}
     message = {"role": "user", "content": text * (size // (len(json.dumps(text)) - 2))}
-    body = {"model": "gpt-4o", "messages": [message], "tools": [tool], "stop": ["model"]}
+    body = {"model": "gpt-4o", "messages": [message], "tools": [tool]}
     return lambda: dumped(body)
 
 

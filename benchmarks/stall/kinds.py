@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.stall.gateways import OBJECT_KEY
+from benchmarks.stall.kept_kinds import KEPT_KINDS
 from benchmarks.stall.kind import CHAT, FORM, NOT_LARGE, SIZE, Kind, chat, dumped, small
 from benchmarks.stall.odd_kinds import ODD
 from benchmarks.stall.wire_kinds import WIRE_KINDS
@@ -211,6 +212,7 @@ KINDS = (
     Kind("a message of a session", "/v1/realtime?model=gpt-realtime", _session, status=101),
     *ODD,
     *WIRE_KINDS,
+    *KEPT_KINDS,
 )
 
 MANY = Kind("an image of 10 MB", CHAT, lambda: _image(size=10_000_000))

@@ -41,12 +41,13 @@ class LongestTurns:
     def watch(self, index: int) -> None:
         """Note the turns of this thread's loop as those of this index."""
         numbers = memoryview(self._memory).cast("Q")
-        last = time.thread_time_ns()
+        last = 0
 
         def turned() -> None:
             nonlocal last
             now = time.thread_time_ns()
-            numbers[index] = max(numbers[index], now - last)
+            if last:  # before its first turn a worker starts, and accepts nothing
+                numbers[index] = max(numbers[index], now - last)
             last = now
 
         gevent.get_hub().loop.check(ref=False).start(turned)
