@@ -94,7 +94,7 @@ class Gateway(NamedTuple):
         self.process.send_signal(signal.SIGHUP)
         until(lambda: self._reloads() > count, "an answer to SIGHUP", 60)
 
-    def _reloads(self) -> int:
+    def _reloads(self) -> float:
         state = read(runtime_directory(self.config))
         return 0 if state is None else state.tried
 
