@@ -101,15 +101,18 @@ class TranslatedExchange(Struct, frozen=True):
         """Translate a complete answer, to a stream if the caller requested one. `usage` is what the
         caller is told. Raises BrokenAnswer or UpstreamError."""
         if refusals.has_more_objects(body, MAX_ANSWER_OBJECTS):
-            raise events.BrokenAnswer(
-                f"the upstream's answer has over {MAX_ANSWER_OBJECTS} objects"
-            )
-        output = _output(self, usage)
+            raise _too_large(f"{MAX_ANSWER_OBJECTS} objects")
+        if len(body) > MAX_ANSWER:
+            raise _too_large(f"{MAX_ANSWER} bytes")
+        source, read = self.translation.source, self.translation.target.read_answer
         try:
             text = refusals.check_text(body)
             if self.request.stream:  # in an event its parts are on one line
-                text = on_one_line(text)
-            return output.add(self.translation.target.read_answer(text), len(body)) + output.end()
+                return _output(self, usage).add(read(on_one_line(text)), len(body))
+            changes = _changes(self)
+            assembly = Assembly(usage, any_arguments=source.text_arguments == "all")
+            assembly.add(read(text) if changes is None else changes.undo(read(text)))
+            return source.write_answer(assembly.answer(), self.request)
         except refusals.UNREADABLE as error:
             if (amended := Surrogates().amended(body)) != body:
                 return self.answer(amended, usage)
@@ -200,13 +203,12 @@ class _Changes:
     """Reverts changes of the request in the events of the answer: the names of tools, the answer
     tool, and calls behind the only one that is wanted."""
 
-    def __init__(self, exchange: TranslatedExchange) -> None:
-        request = exchange.target_request
+    def __init__(self, request: language.TargetRequest, *, first_call: bool) -> None:
         self._state = AnswerState(any_arguments=not request.answer_tool)
         self._names = request.tool_names
         self._restored = 0
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
-        self._first_call = FirstCall() if _wants_first_call(exchange) else None
+        self._first_call = FirstCall() if first_call else None
 
     def undo(self, sequence: Iterable[events.Event]) -> Iterator[events.Event]:
         """The events with the changes reverted. Raises BrokenAnswer if one is against the law."""
@@ -218,27 +220,31 @@ class _Changes:
                 name = self._names.get(event.block.name, event.block.name)
                 event.block.name, self._restored = name, self._restored + len(name)
                 if self._restored > MAX_NAMES:
-                    words = f"over {MAX_NAMES} characters of the names of tools"
-                    raise events.BrokenAnswer(f"the upstream's answer has {words}")
+                    raise _too_large(f"{MAX_NAMES} characters of the names of tools")
             yield event
 
 
-def _wants_first_call(exchange: TranslatedExchange) -> bool:
-    """Whether calls behind the first are left out: some servers make more than they were told."""
-    return exchange.target_request.first_call or exchange.request.one_call
+def _changes(exchange: TranslatedExchange) -> _Changes | None:
+    request = exchange.target_request
+    # Some servers make more calls than they were told.
+    first_call = request.first_call or exchange.request.one_call
+    if first_call or request.tool_names or request.answer_tool:
+        return _Changes(request, first_call=first_call)
+    return None
 
 
 def _output(
     exchange: TranslatedExchange, usage: events.UsageSource
 ) -> _StreamOutput | _WholeOutput:
-    request, target_request = exchange.request, exchange.target_request
-    renames = target_request.tool_names or target_request.answer_tool
-    changes = _Changes(exchange) if renames or _wants_first_call(exchange) else None
-    if request.stream:
-        caller = exchange.translation.source
-        state = AnswerState(usage, any_arguments=caller.text_arguments != "none")
-        return _StreamOutput(caller.stream_writer(request), state, changes)
-    return _WholeOutput(exchange, usage, changes)
+    caller, changes = exchange.translation.source, _changes(exchange)
+    if not exchange.request.stream:
+        return _WholeOutput(exchange, usage, changes)
+    state = AnswerState(usage, any_arguments=caller.text_arguments != "none")
+    return _StreamOutput(caller.stream_writer(exchange.request), state, changes)
+
+
+def _too_large(bound: str) -> events.BrokenAnswer:
+    return events.BrokenAnswer(f"the upstream's answer has over {bound}")
 
 
 class _StreamOutput:
@@ -283,14 +289,13 @@ class _WholeOutput:
     ) -> None:
         self._exchange = exchange
         self._changes = changes
-        caller = exchange.translation.source
-        any_arguments = caller.text_arguments == "all"
+        any_arguments = exchange.translation.source.text_arguments == "all"
         self.state = Assembly(usage, any_arguments=any_arguments)
 
     def add(self, sequence: Iterable[events.Event], size: int) -> bytes:
         self._size += size
         if self._size > MAX_ANSWER:
-            raise events.BrokenAnswer(f"the upstream's answer has over {MAX_ANSWER} bytes")
+            raise _too_large(f"{MAX_ANSWER} bytes")
         self.state.add(sequence if self._changes is None else self._changes.undo(sequence))
         return b""
 

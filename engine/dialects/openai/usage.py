@@ -44,8 +44,11 @@ def usage_of(document: object) -> Usage | None:
     if isinstance(inner, dict):  # an event of the Responses or Realtime API
         document = inner
     counts = _counts(document)
-    images = 0 if "choices" in document else _images(document)
-    usage = _token_usage(counts, _medium(document, images), images)
+    images, medium = 0, ""
+    if "type" in document or "data" in document:  # no chat has one of them
+        images = 0 if "choices" in document else _images(document)
+        medium = _medium(document, images)
+    usage = _token_usage(counts, medium, images)
     if usage is not None:
         return usage
     # Audio is paid by the second only where its tokens are not counted.
@@ -167,8 +170,9 @@ def _first(nothing: _Details, *candidates: _Details | None) -> _Details:
 
 
 def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
-    newer = counts.input_tokens_details, counts.input_token_details
-    details = _first(_NO_INPUT, counts.prompt_tokens_details, *newer)
+    details = counts.prompt_tokens_details
+    if details is None or details == _NO_INPUT:
+        details = _first(_NO_INPUT, counts.input_tokens_details, counts.input_token_details)
     cached = details.cached_tokens
     if cached is None:
         cached = counts.cached_tokens
@@ -199,8 +203,9 @@ def _input_parts(holder: Json, counts: _Counts) -> TokenParts:
 
 
 def _output_parts(counts: _Counts) -> TokenParts:
-    newer = counts.output_tokens_details, counts.output_token_details
-    details = _first(_NO_OUTPUT, counts.completion_tokens_details, *newer)
+    details = counts.completion_tokens_details
+    if details is None or details == _NO_OUTPUT:
+        details = _first(_NO_OUTPUT, counts.output_tokens_details, counts.output_token_details)
     audio, image = details.audio_tokens or 0, details.image_tokens or 0
     reasoning = details.reasoning_tokens or 0
     if not (audio or image or reasoning):

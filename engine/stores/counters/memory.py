@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import lmdb
+from msgspec import Struct
 
 from engine.machine.shared_memory import (
     WORKER_NUMBER,
@@ -31,6 +32,7 @@ from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, 
 
 SIZE = 256 << 20
 _SWEEP_COUNT, _SWEEP_COUNT_WHEN_FULL = 4, 100
+_NO_STARTS: Mapping[bytes, int] = MappingProxyType({})
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
 
 
@@ -45,25 +47,19 @@ def wall_clock() -> int:
     return time.time_ns() // 1000
 
 
-class _MemoryReceipt:
+class _MemoryReceipt(Struct):
     """The costs that a request took at `time` (microseconds), with the database `file` and the
     worker. Nothing was taken of the records in `uncounted`, for which there was no room. `starts`
     are those of the calendars' windows, by the key of their record. `locations` is () after
     `settle`."""
 
+    locations: Sequence[Location]
+    costs: Sequence[int]
+    time: int
+    file: tuple[int, int]
+    worker: int
     uncounted: frozenset[bytes] = frozenset()
-    starts: Mapping[bytes, int] = MappingProxyType({})
-
-    def __init__(
-        self,
-        locations: Sequence[Location],
-        costs: Sequence[int],
-        time: int,
-        file: tuple[int, int],
-        worker: int,
-    ) -> None:
-        self.locations, self.costs, self.time = locations, costs, time
-        self.file, self.worker = file, worker
+    starts: Mapping[bytes, int] = _NO_STARTS
 
 
 class MemoryCounters:

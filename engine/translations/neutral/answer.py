@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from engine.translations.neutral import events
-from engine.translations.neutral.answer_state import AnswerState
+from engine.translations.neutral.answer_state import PLAIN, AnswerState, disorder
 from engine.translations.neutral.calls import are_object
-from engine.translations.neutral.content import Block, Citation, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.content import Block, Citation, Reasoning, Text, ToolCall
 from engine.values.usage import Usage
 
 
@@ -88,8 +88,10 @@ class Assembly(AnswerState):
 
     def add(self, sequence: Iterable[events.Event]) -> None:
         for event in sequence:
-            self.check(event)
-            self._take(event)
+            add = self._checks.get(type(event))
+            if add is None:
+                raise disorder(event)
+            add(self, event)
 
     def answer(self) -> Answer:
         """The answer. Raises BrokenAnswer if the last event is missing."""
@@ -107,47 +109,53 @@ class Assembly(AnswerState):
             usage=end.usage or start.usage,
         )
 
-    def _take(self, event: events.Event) -> None:
-        match event:  # by how many there are of a kind
-            case events.Delta():
-                self._texts[event.candidate].append(event.text)
-            case events.Open():
-                self._open_block(event.block, event.candidate)
-            case events.Close():
-                self._close_block(event.candidate)
-            case events.Start():
-                self._start = event
-            case events.End():
-                self._end = event
-            case events.Sign():
-                block = self._contents[event.candidate][-1]
-                assert isinstance(block, Reasoning)
-                block.signature = event.signature
-            case events.Cite():
-                self._cite(event)
-            case events.Tokens():
-                self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
+    def _add_start(self, event: events.Start) -> None:
+        self._check_start(event)
+        self._start = event
 
-    def _open_block(self, block: Block, candidate: int) -> None:
+    def _add_open(self, event: events.Open) -> None:
+        self._check_open(event)
+        block, candidate = event.block, event.candidate
         self._contents.setdefault(candidate, []).append(block)
-        if candidate in self._citable and isinstance(block, Text):
-            self._citable[candidate].add(block)
         self._texts[candidate] = []
+        if self._citable and candidate in self._citable and isinstance(block, Text):
+            self._citable[candidate].add(block)
 
-    def _close_block(self, candidate: int) -> None:
+    def _add_delta(self, event: events.Delta) -> None:
+        if not isinstance(self._open.get(event.candidate), PLAIN):
+            self._check_inside(event)
+        self._texts[event.candidate].append(event.text)
+
+    def _add_close(self, event: events.Close) -> None:
+        self._check_close(event)
+        candidate = event.candidate
         block, text = self._contents[candidate][-1], "".join(self._texts[candidate])
-        if isinstance(block, Text | Refusal | Reasoning):
+        if isinstance(block, PLAIN):
             block.text += text
         elif isinstance(block, ToolCall):
             block.arguments += text
 
-    def _cite(self, event: events.Cite) -> None:
+    def _add_sign(self, event: events.Sign) -> None:
+        self._check_inside(event)
+        block = self._contents[event.candidate][-1]
+        assert isinstance(block, Reasoning)
+        block.signature = event.signature
+
+    def _add_cite(self, event: events.Cite) -> None:
+        self._check_inside(event)
         if event.late:
             self._citable_texts(event.candidate).cite(event.citation)
             return
         block = self._contents[event.candidate][-1]
         assert isinstance(block, Text)
         block.citations.append(event.citation)
+
+    def _add_tokens(self, event: events.Tokens) -> None:
+        self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
+
+    def _add_end(self, event: events.End) -> None:
+        self._check_end(event)
+        self._end = event
 
     def _citable_texts(self, candidate: int) -> CitableTexts:
         """The texts of a candidate; those that come later are added as they begin."""
@@ -158,3 +166,14 @@ class Assembly(AnswerState):
                 if isinstance(block, Text):
                     citable.add(block)
         return citable
+
+    _before = {events.Start: _add_start}
+    _between = {
+        events.Open: _add_open,
+        events.Delta: _add_delta,
+        events.Sign: _add_sign,
+        events.Cite: _add_cite,
+        events.Tokens: _add_tokens,
+        events.Close: _add_close,
+        events.End: _add_end,
+    }

@@ -78,10 +78,10 @@ class AnswerState:
 
     def check(self, event: events.Event) -> None:
         if isinstance(event, events.Delta):  # nearly every event
-            if not isinstance(self._open.get(event.candidate), _PLAIN):
+            if not isinstance(self._open.get(event.candidate), PLAIN):
                 self._check_inside(event)
         elif (check := self._checks.get(type(event))) is None:
-            raise _disorder(event)
+            raise disorder(event)
         else:
             check(self, event)
 
@@ -97,7 +97,7 @@ class AnswerState:
     def _check_open(self, event: events.Open) -> None:
         candidate, block = event.candidate, event.block
         if candidate in self._open:
-            raise _disorder(event)
+            raise disorder(event)
         if candidate in self._cut_calls:
             raise _wrong_arguments(self._cut_calls[candidate])
         if isinstance(block, Foreign) and not block.omissible:
@@ -125,7 +125,7 @@ class AnswerState:
                 return
         block = self._open.get(event.candidate)
         if block is None:
-            raise _disorder(event)
+            raise disorder(event)
         if isinstance(block, ToolCall) and isinstance(event, events.Delta):
             self._arguments_length += len(event.text)
             check_buffer(self._arguments_length, "tool calls have")
@@ -140,7 +140,7 @@ class AnswerState:
     def _check_close(self, event: events.Close) -> None:
         block = self._open.pop(event.candidate, None)
         if block is None:
-            raise _disorder(event)
+            raise disorder(event)
         if isinstance(block, ToolCall):
             arguments = "".join(self._arguments.pop(event.candidate, ()))
             if not are_object(arguments):
@@ -148,7 +148,7 @@ class AnswerState:
 
     def _check_end(self, event: events.End) -> None:
         if self._open or not self._candidates <= event.finishes.keys():
-            raise _disorder(event)
+            raise disorder(event)
         for candidate, name in self._cut_calls.items():
             if event.finishes[candidate].stop != "length":
                 raise _wrong_arguments(name)
@@ -173,9 +173,9 @@ class AnswerState:
     apart."""
 
 
-_PLAIN = (Text, Refusal, Reasoning)
+PLAIN = (Text, Refusal, Reasoning)
 _INSIDE: dict[type[events.Event], tuple[type[Block], ...]] = {
-    events.Delta: (*_PLAIN, ToolCall),
+    events.Delta: (*PLAIN, ToolCall),
     events.Sign: (Reasoning,),
     events.Cite: (Text,),
 }
@@ -204,6 +204,6 @@ def _wrong_arguments(name: str) -> events.BrokenAnswer:
     )
 
 
-def _disorder(event: events.Event) -> events.BrokenAnswer:
+def disorder(event: events.Event) -> events.BrokenAnswer:
     kind = type(event).__name__.lower()
     return events.BrokenAnswer(f"the upstream's answer has its parts out of order: {kind}")
