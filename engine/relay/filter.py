@@ -36,6 +36,12 @@ class Filter:
         """What the end of the body completes, or the beginning of it."""
         return b""
 
+    def feed_last(self, data: bytes) -> bytes:
+        """What the last piece of the body completes, `b""` for a piece that has come before, and
+        its end. Raises EventTooLarge."""
+        output = self.feed(data) if data else b""
+        return output if self.failure is not None else output + self.finish()
+
     @property
     def has_more(self) -> bool:
         """Whether `more` has the rest of what the last call has completed."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import IO, Any, NamedTuple
 
 from engine.process.child_process import ChildFailed
 from engine.relay.filter import UNDECODABLE, Filter, Unreadable
-from engine.relay.held_body import PIECE, HeldBody, close_aside, write_all
+from engine.relay.held_body import LARGE, PIECE, HeldBody, close_aside, write_all
 from engine.values.content_coding import decode_body
 
 log = logging.getLogger("modelway")
@@ -49,46 +50,56 @@ class WholeBody(Filter):
     _file: IO[bytes] | None = None
 
     def __init__(self, max_bytes: int, encoding: str, observe: Callable[[bytes], None]) -> None:
-        self._held = HeldBody(encoding)
+        self._held: HeldBody | None = None  # nothing of a small body in one piece is held
         self._max_bytes = max_bytes
         self._encoding = encoding
         self._observe = observe
 
     def feed(self, data: bytes) -> bytes:
         self._observe(data)
+        held = self._held = self._held or HeldBody(self._encoding)
         try:
-            self._held.add(data)
+            held.add(data)
         except OSError as error:
             self._fail(error)
-        if self._held.size > self._max_bytes:
+        if held.size > self._max_bytes:
             self.failure = Unreadable(f"the upstream's answer has over {self._max_bytes} bytes")
         return b""
 
+    def feed_last(self, data: bytes) -> bytes:
+        if self._held is not None or self._encoding or len(data) > min(LARGE, self._max_bytes):
+            return super().feed_last(data)
+        self._observe(data)
+        return self._small(data)
+
     def finish(self) -> bytes:
-        if not self._held.is_large:
-            data = self._changed()
-            if self.failure is None:
-                data = corrected(data, self.settle(self.outcome()))
-            return data
+        held = self._held
+        if held is None or not held.is_large:
+            return self._small(b"" if held is None else held.take())
         try:
-            (self.failure, outcome), self._file = self._held.aside(self._write_changed)
+            (self.failure, outcome), self._file = held.aside(partial(self._write_changed, held))
             if self.failure is None and (correction := self.settle(outcome)) is not None:
                 os.pwrite(self._file.fileno(), correction.data, correction.offset)
         except (OSError, ChildFailed) as error:
             self._fail(error)
-        self._held.close()
+        held.close()
         if self.failure is not None:
             self.close()
             return b""
         return self.more()
 
+    def _small(self, body: bytes) -> bytes:
+        """What passes of a body that is not large."""
+        data = self._changed(body)
+        return data if self.failure is not None else corrected(data, self.settle(self.outcome()))
+
     def _fail(self, error: OSError | ChildFailed) -> None:
         log.error("a large answer cannot be changed: the process for it %s", error)
         self.failure = Unreadable(UNCHANGEABLE)
 
-    def _write_changed(self, file: IO[bytes]) -> tuple[Exception | None, Any]:
+    def _write_changed(self, held: HeldBody, file: IO[bytes]) -> tuple[Exception | None, Any]:
         """In the other process: write the changed body, and return the failure and the outcome."""
-        write_all(file, self._changed())
+        write_all(file, self._changed(held.take()))
         return self.failure, self.outcome()
 
     @property
@@ -102,14 +113,15 @@ class WholeBody(Filter):
         return data
 
     def close(self) -> None:
-        self._held.close()
+        if self._held is not None:
+            self._held.close()
         file, self._file = self._file, None
         if file is not None:
             close_aside(file)
 
-    def _changed(self) -> bytes:
-        self.received = self._held.take()
-        text = decode_body(self._encoding, self.received)
+    def _changed(self, body: bytes) -> bytes:
+        self.received = body
+        text = decode_body(self._encoding, body)
         if text is None:
             self.failure = Unreadable(UNDECODABLE)
             return b""

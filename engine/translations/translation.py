@@ -110,7 +110,7 @@ class TranslatedExchange(Struct, frozen=True):
             if self.request.stream:  # in an event its parts are on one line
                 return _output(self, usage).add(read(on_one_line(text)), len(body))
             changes = _changes(self)
-            assembly = Assembly(usage, any_arguments=source.text_arguments == "all")
+            assembly = Assembly(usage=usage, any_arguments=source.text_arguments == "all")
             assembly.add(read(text) if changes is None else changes.undo(read(text)))
             return source.write_answer(assembly.answer(), self.request)
         except refusals.UNREADABLE as error:
@@ -239,7 +239,7 @@ def _output(
     caller, changes = exchange.translation.source, _changes(exchange)
     if not exchange.request.stream:
         return _WholeOutput(exchange, usage, changes)
-    state = AnswerState(usage, any_arguments=caller.text_arguments != "none")
+    state = AnswerState(usage=usage, any_arguments=caller.text_arguments != "none")
     return _StreamOutput(caller.stream_writer(exchange.request), state, changes)
 
 
@@ -290,7 +290,7 @@ class _WholeOutput:
         self._exchange = exchange
         self._changes = changes
         any_arguments = exchange.translation.source.text_arguments == "all"
-        self.state = Assembly(usage, any_arguments=any_arguments)
+        self.state = Assembly(usage=usage, any_arguments=any_arguments)
 
     def add(self, sequence: Iterable[events.Event], size: int) -> bytes:
         self._size += size

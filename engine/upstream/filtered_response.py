@@ -75,10 +75,8 @@ class FilteredResponse:
                     raise
                 data = b""
             is_silent = False
-            output = body.feed(data) if data else b""
-            if body.failure is None and (not data or response.is_complete):
-                self._has_ended = True
-                output += body.finish()
+            self._has_ended = not data or response.is_complete
+            output = body.feed_last(data) if self._has_ended else body.feed(data)
             if output:
                 return output
         response.close()

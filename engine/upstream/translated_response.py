@@ -58,7 +58,8 @@ def translated_response(
     sends_events = request.stream and not request.as_list and status < 300
     headers = [pair for pair in response.headers if not pair[0].startswith(_BODY_HEADERS)]
     headers = translate_limits(headers, target.rate_limits, dialect.rate_limits, clock())
-    headers.append(("content-type", _EVENTS if sends_events else JSON))
+    # The first one, as it is looked for.
+    headers.insert(0, ("content-type", _EVENTS if sends_events else JSON))
     errors = TranslatedErrors(dialect, request_id, redaction, headers)
     if status >= 300:
         return _without_answer(response, headers, exchange, errors)

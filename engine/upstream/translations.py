@@ -167,8 +167,7 @@ class TranslatedRequests:
     def __init__(self, translations: RouteTranslations, exchange: Exchange) -> None:
         self._translations = translations
         self._exchange = exchange
-        self._translated: dict[_Key, AnyExchange] = {}
-        self._errors: dict[_Key, GatewayError] = {}
+        self._results: dict[_Key, AnyExchange | GatewayError] = {}
 
     def carries(self, target: Target) -> bool:
         """Whether a target can get the request, unchanged or translated."""
@@ -176,27 +175,28 @@ class TranslatedRequests:
         if translation is None:
             return True
         key = _key(target)
-        if key not in self._translated and key not in self._errors:
+        result = self._results.get(key)
+        if result is None:
             try:
                 PREEMPTION.begin()
-                self._translated[key] = self._translations.request(
-                    self._exchange, target, translation
-                )
+                result = self._translations.request(self._exchange, target, translation)
             except GatewayError as error:
-                self._errors[key] = without_frames(error)
+                result = without_frames(error)
             finally:
                 PREEMPTION.end()
-        return key in self._translated
+            self._results[key] = result
+        return not isinstance(result, GatewayError)
 
     def refusal(self, targets: Sequence[Target]) -> GatewayError | None:
         """The error if no target can get the request; None if one can, or was not checked yet."""
-        if all(_key(target) in self._errors for target in targets):
-            return self._errors[_key(targets[0])]
-        return None
+        results = [self._results.get(_key(target)) for target in targets]
+        errors = [result for result in results if isinstance(result, GatewayError)]
+        return errors[0] if len(errors) == len(targets) else None
 
     def translated(self, target: Target) -> AnyExchange | None:
         """The translated request for a target after `carries`; None if it gets it unchanged."""
-        return self._translated.get(_key(target))
+        result = self._results.get(_key(target)) if self._results else None
+        return None if isinstance(result, GatewayError) else result
 
 
 def _key(target: Target) -> _Key:

@@ -71,20 +71,15 @@ class CitableTexts:
         return at
 
 
-class Assembly(AnswerState):
+class Assembly(AnswerState, kw_only=True):
     """Assembles an answer from its events, which are checked by the law."""
 
-    _start = events.Start()
+    _start: events.Start | None = None
     _end: events.End | None = None
-
-    def __init__(
-        self, usage: events.UsageSource | None = None, *, any_arguments: bool = False
-    ) -> None:
-        super().__init__(usage, any_arguments=any_arguments)
-        self._contents: dict[int, list[Block]] = {}
-        self._logprobs: dict[int, list[events.TokenLogprob]] = {}
-        self._texts: dict[int, list[str]] = {}
-        self._citable: dict[int, CitableTexts] = {}  # of candidates with late citations
+    _contents: dict[int, list[Block]] = {}
+    _logprobs: dict[int, list[events.TokenLogprob]] = {}
+    _texts: dict[int, list[str]] = {}
+    _citable: dict[int, CitableTexts] = {}  # of candidates with late citations
 
     def add(self, sequence: Iterable[events.Event]) -> None:
         for event in sequence:
@@ -96,7 +91,7 @@ class Assembly(AnswerState):
     def answer(self) -> Answer:
         """The answer. Raises BrokenAnswer if the last event is missing."""
         start, end = self._start, self._end
-        if end is None:
+        if start is None or end is None:
             raise events.BrokenAnswer("the upstream's answer ended before it was complete")
         return Answer(
             id=start.id,

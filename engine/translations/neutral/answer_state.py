@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.translations.neutral import events
@@ -45,7 +46,7 @@ MAX_BLOCKS = 10_000
 Checks = dict[type[events.Event], Callable[[Any, Any], None]]
 
 
-class AnswerState:
+class AnswerState(Struct, kw_only=True):
     """Checks a sequence of events by the law, and the number of blocks and the length of all
     arguments by bounds. Raises BrokenAnswer.
 
@@ -54,22 +55,23 @@ class AnswerState:
     and End tell; None leaves them as they are. `any_arguments`: those of calls may be any text.
     """
 
-    ended = False
-    _blocks = _citations = _arguments_length = 0
+    usage: events.UsageSource | None = None
+    any_arguments: bool = False
+    ended: bool = False
+    _checks: Checks = {}
+    _blocks: int = 0
+    _citations: int = 0
+    _arguments_length: int = 0
+    _candidates: set[int] = set()
+    _callers: set[int] = set()
+    _ids: set[tuple[int, str]] = set()
+    _open: dict[int, Block] = {}
+    _arguments: dict[int, list[str]] = {}
+    _cut_calls: dict[int, str] = {}
+    """The name of the last call of a candidate, if its arguments are no object."""
 
-    def __init__(
-        self, usage: events.UsageSource | None = None, *, any_arguments: bool = False
-    ) -> None:
+    def __post_init__(self) -> None:
         self._checks = self._before
-        self._any_arguments = any_arguments
-        self._usage = usage
-        self._candidates = {0}
-        self._callers: set[int] = set()
-        self._ids: set[tuple[int, str]] = set()
-        self._open: dict[int, Block] = {}
-        self._arguments: dict[int, list[str]] = {}
-        self._cut_calls: dict[int, str] = {}
-        """The name of the last call of a candidate, if its arguments are no object."""
 
     def checked(self, sequence: Iterable[events.Event]) -> Iterator[events.Event]:
         for event in sequence:
@@ -90,8 +92,8 @@ class AnswerState:
         return self._checks is not self._before
 
     def _check_start(self, event: events.Start) -> None:
-        if self._usage is not None:
-            event.usage = self._usage()
+        if self.usage is not None:
+            event.usage = self.usage()
         self._checks = self._between
 
     def _check_open(self, event: events.Open) -> None:
@@ -129,7 +131,7 @@ class AnswerState:
         if isinstance(block, ToolCall) and isinstance(event, events.Delta):
             self._arguments_length += len(event.text)
             check_buffer(self._arguments_length, "tool calls have")
-            if not self._any_arguments:
+            if not self.any_arguments:
                 self._arguments.setdefault(event.candidate, []).append(event.text)
         if not isinstance(block, _INSIDE[type(event)]) and (
             not isinstance(event, events.Delta) or event.text
@@ -147,7 +149,8 @@ class AnswerState:
                 self._cut_calls[event.candidate] = block.name
 
     def _check_end(self, event: events.End) -> None:
-        if self._open or not self._candidates <= event.finishes.keys():
+        named = event.finishes.keys()
+        if self._open or 0 not in named or not self._candidates <= named:
             raise disorder(event)
         for candidate, name in self._cut_calls.items():
             if event.finishes[candidate].stop != "length":
@@ -156,8 +159,8 @@ class AnswerState:
             candidate: agreed(finish, calls=candidate in self._callers)
             for candidate, finish in event.finishes.items()
         }
-        if self._usage is not None:
-            event.usage = self._usage()
+        if self.usage is not None:
+            event.usage = self.usage()
         self.ended, self._checks = True, {}
 
     _before: ClassVar[Checks] = {events.Start: _check_start}

@@ -64,19 +64,18 @@ class Loss(Struct, frozen=True):
         return _INDEX.sub("", self.place)
 
 
-class Losses:
+class Losses(Struct):
     """The losses of one translation, in their order. `hints` are fields of the caller's language
     that are hints. `remainder_error`: the turns that remain are not a valid conversation."""
 
-    def __init__(self, hints: Patterns) -> None:
-        self.losses: list[Loss] = []
-        self.remainder_error: WrongType | None = None
-        self._hints = hints
-        self._withdrawn: list[Patterns] = []
+    hints: Patterns
+    losses: list[Loss] = []
+    remainder_error: WrongType | None = None
+    _withdrawn: list[Patterns] = []
 
     def add(self, place: str, reason: str = "", *, hint: bool = False) -> None:
         loss = Loss(place, reason, hint)
-        if not hint and self._hints.match(loss.field):
+        if not hint and self.hints.match(loss.field):
             loss = Loss(place, reason, True)
         self.losses.append(loss)
 
