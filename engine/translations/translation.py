@@ -18,13 +18,13 @@ from engine.translations.neutral.answer_json import Surrogates
 from engine.translations.neutral.answer_state import AnswerState
 from engine.translations.neutral.calls import MAX_ARGUMENTS as MAX_NAMES
 from engine.translations.neutral.calls import AnswerTool, FirstCall
-from engine.translations.neutral.content import ToolCall
+from engine.translations.neutral.content import ToolCall, ToolResult
 from engine.translations.neutral.json_members import on_one_line
 from engine.translations.neutral.limits import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
-from engine.translations.neutral.turns import with_substitutes, with_unique_calls
+from engine.translations.neutral.turns import kinds_of, with_substitutes, with_unique_calls
 from engine.values.wildcard import Patterns
 
 MAX_ANSWER = 32_000_000
@@ -78,12 +78,14 @@ class Translation(Struct, frozen=True):
     def _common_request(self, request: ChatRequest, model: str, losses: Losses) -> ChatRequest:
         """The request with what every target can have: unique calls and tools, and a token limit.
         Raises GatewayError 400."""
-        common = with_substitutes(request)
+        kinds = kinds_of(request.messages)
+        common = with_substitutes(request, kinds)
         if request.missing_turns:
             refusals.refuse_missing_turns(request)
         if request.compaction is not None:
             refusals.refuse_unsealed(request.compaction, request.model)
-        common.messages = with_unique_calls(common.messages)
+        if common is not request or kinds.count(ToolCall) > 1 or kinds.count(ToolResult) > 1:
+            common.messages = with_unique_calls(common.messages)
         if len(common.tools) > 1:
             common.tools = with_unique_tools(common.tools)
         return with_token_limit(common, self.target.most_tokens(model), losses)

@@ -8,6 +8,7 @@ all in one delta, behind the text.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 from engine.translations.chat_completions.answer_fields import PREFIX, write_counts, write_finish
@@ -20,6 +21,8 @@ from engine.translations.neutral.json_members import encode
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.vendors.openai_content import write_citation, write_logprobs, write_url
 from engine.values.trees import Json
+
+_citations = attrgetter("citations")
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
@@ -70,7 +73,7 @@ def _message(candidate: Candidate) -> Json:
         "content": text if texts or not (calls or refusal) else None,
         "refusal": (refusal or candidate.finish.explanation) or None,
     }
-    if annotations := _annotations(texts):
+    if any(map(_citations, texts)) and (annotations := _annotations(texts)):
         message["annotations"] = annotations
     if reasoning := blocks.get(neutral.Reasoning):
         message["reasoning_content"] = "".join(block.text for block in reasoning)

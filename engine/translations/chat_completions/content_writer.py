@@ -47,14 +47,18 @@ class MessageWriter:
         if neutral.ToolResult not in map(type, message.blocks):
             content = self._content(message.blocks, message.role)
             return [{"role": message.role, "content": content}]
-        results = [block for block in message.blocks if isinstance(block, neutral.ToolResult)]
-        messages = [self._result(block) for block in results]
+        messages: list[Json] = []
+        media: list[neutral.Block] = []
         others: list[neutral.Block] = []
-        for block in results:
-            if media := [each for each in block.content if isinstance(each, neutral.Media)]:
-                others += [neutral.Text(text="(The tool returned this beside its text.)"), *media]
-        others += [block for block in message.blocks if not isinstance(block, neutral.ToolResult)]
-        if content := self._content(others, message.role):
+        for block in message.blocks:
+            if not isinstance(block, neutral.ToolResult):
+                others.append(block)
+                continue
+            messages.append(self._result(block))
+            if neutral.Media in map(type, block.content):
+                media.append(neutral.Text(text="(The tool returned this beside its text.)"))
+                media += [each for each in block.content if isinstance(each, neutral.Media)]
+        if content := self._content(media + others, message.role):
             messages.append({"role": message.role, "content": content})
         return messages
 

@@ -145,11 +145,10 @@ def _hoisted(
 ) -> tuple[list[neutral.Text], list[Message]]:
     """The blocks of the instructions at the beginning, and the messages after them."""
     system: list[neutral.Text] = []
-    for index, (each, message) in enumerate(zip(members.messages or (), messages, strict=True)):
-        if message.role != "system" or each.extra:
-            return system, messages[index:]
+    for index, message in enumerate(messages):
         texts = [block for block in message.blocks if isinstance(block, neutral.Text)]
-        if len(texts) < len(message.blocks):
+        is_text = message.role == "system" and len(texts) == len(message.blocks)
+        if not is_text or members.messages is None or members.messages[index].extra:
             return system, messages[index:]
         system += texts
     return system, []

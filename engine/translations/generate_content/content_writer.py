@@ -28,9 +28,9 @@ class ContentWriter:
 
     def ordered_parts(self, blocks: list[neutral.Block]) -> list[Json]:
         """Results first, in the order of their calls, as the vendor wants them."""
-        results = [each for each in blocks if isinstance(each, neutral.ToolResult)]
-        if not results:
+        if neutral.ToolResult not in map(type, blocks):
             return self.parts(blocks)
+        results = [each for each in blocks if isinstance(each, neutral.ToolResult)]
         others = [each for each in blocks if not isinstance(each, neutral.ToolResult)]
         return self._results(results) + self.parts(others)
 

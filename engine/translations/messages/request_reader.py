@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Literal
 
 from msgspec import Raw
@@ -13,7 +14,7 @@ from engine.translations.messages.caller_tools import stands_for
 from engine.translations.messages.content_reader import read_content, read_texts
 from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.json_members import Members, WrongType
+from engine.translations.neutral.json_members import NULL, Members, WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.parameters import number
 from engine.translations.neutral.request import (
@@ -67,9 +68,9 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     )
     if request.messages and request.messages[-1].role == "assistant":
         request.prefill = request.messages[-1].place
-    for name, read in _OBJECTS.items():
-        if (raw := present(getattr(members, name))) is not None:
-            read(Members(raw, name, unread), request)
+    for name, raw in zip(_OBJECTS, _objects(members), strict=True):
+        if raw and raw != NULL:
+            _OBJECTS[name](Members(raw, name, unread), request)
     unread.extend(members.extra)
     if b"defer_loading" in body or b"tool_reference" in body:
         _read_deferred(request)
@@ -253,3 +254,5 @@ _OBJECTS: dict[str, Callable[[Members, ChatRequest], None]] = {
     "metadata": _read_metadata,
 }
 """What reads the members that are objects."""
+
+_objects = attrgetter(*_OBJECTS)

@@ -74,8 +74,6 @@ class CitableTexts:
 class Assembly(AnswerState, kw_only=True):
     """Assembles an answer from its events, which are checked by the law."""
 
-    _start: events.Start | None = None
-    _end: events.End | None = None
     _contents: dict[int, list[Block]] = {}
     _logprobs: dict[int, list[events.TokenLogprob]] = {}
     _texts: dict[int, list[str]] = {}
@@ -103,10 +101,6 @@ class Assembly(AnswerState, kw_only=True):
             ],
             usage=end.usage or start.usage,
         )
-
-    def _add_start(self, event: events.Start) -> None:
-        self._check_start(event)
-        self._start = event
 
     def _add_open(self, event: events.Open) -> None:
         self._check_open(event)
@@ -148,10 +142,6 @@ class Assembly(AnswerState, kw_only=True):
     def _add_tokens(self, event: events.Tokens) -> None:
         self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
 
-    def _add_end(self, event: events.End) -> None:
-        self._check_end(event)
-        self._end = event
-
     def _citable_texts(self, candidate: int) -> CitableTexts:
         """The texts of a candidate; those that come later are added as they begin."""
         citable = self._citable.get(candidate)
@@ -162,13 +152,12 @@ class Assembly(AnswerState, kw_only=True):
                     citable.add(block)
         return citable
 
-    _before = {events.Start: _add_start}
     _between = {
+        **AnswerState._between,
         events.Open: _add_open,
         events.Delta: _add_delta,
         events.Sign: _add_sign,
         events.Cite: _add_cite,
         events.Tokens: _add_tokens,
         events.Close: _add_close,
-        events.End: _add_end,
     }

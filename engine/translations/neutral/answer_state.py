@@ -58,6 +58,8 @@ class AnswerState(Struct, kw_only=True):
     usage: events.UsageSource | None = None
     any_arguments: bool = False
     ended: bool = False
+    _start: events.Start | None = None
+    _end: events.End | None = None
     _checks: Checks = {}
     _blocks: int = 0
     _citations: int = 0
@@ -89,12 +91,12 @@ class AnswerState(Struct, kw_only=True):
 
     @property
     def started(self) -> bool:
-        return self._checks is not self._before
+        return self._start is not None
 
     def _check_start(self, event: events.Start) -> None:
         if self.usage is not None:
             event.usage = self.usage()
-        self._checks = self._between
+        self._start, self._checks = event, self._between
 
     def _check_open(self, event: events.Open) -> None:
         candidate, block = event.candidate, event.block
@@ -161,7 +163,7 @@ class AnswerState(Struct, kw_only=True):
         }
         if self.usage is not None:
             event.usage = self.usage()
-        self.ended, self._checks = True, {}
+        self._end, self.ended, self._checks = event, True, {}
 
     _before: ClassVar[Checks] = {events.Start: _check_start}
     _between: ClassVar[Checks] = {

@@ -6,7 +6,7 @@ Numbers that are only passed on are kept as JSON text (Raw), so that 0.70 stays 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import compress
+from itertools import chain, compress, groupby
 from operator import attrgetter, eq
 from typing import Literal
 
@@ -19,7 +19,7 @@ from engine.translations.neutral.request_json import JsonObject, present
 from engine.values.trees import Json
 
 Role = Literal["system", "user", "assistant"]
-_role = attrgetter("role")
+_role, _blocks = attrgetter("role"), attrgetter("blocks")
 
 
 class Message(Struct, kw_only=True, gc=False):
@@ -247,15 +247,10 @@ def merged(messages: list[Message]) -> list[Message]:
     if not any(map(eq, roles, roles[1:])):
         return messages
     result: list[Message] = []
-    last_role, is_copy = "", False
-    for role, message in zip(roles, messages, strict=True):
-        if role != last_role:
-            result.append(message)
-            last_role, is_copy = role, False
-            continue
-        last = result[-1]
-        if not is_copy:
-            last = replace(last, blocks=list(last.blocks))
-            result[-1], is_copy = last, True
-        last.blocks += message.blocks
+    for _, turn in groupby(messages, _role):
+        first, *others = turn
+        if others:
+            blocks = chain(first.blocks, *map(_blocks, others))
+            first = replace(first, blocks=list(blocks))
+        result.append(first)
     return result

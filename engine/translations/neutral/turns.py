@@ -18,6 +18,8 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, merged
 from engine.values.trees import Json
 
+_blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
+
 
 def results_first(messages: list[Message]) -> list[Message]:
     """The messages with tool results directly after the turn that called the tools; those between a
@@ -72,12 +74,10 @@ def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
 def hoisted(request: ChatRequest) -> tuple[list[Block], list[Message]]:
     """The instructions, with those between the turns; and the turns, `merged`."""
     system: list[Block] = list(request.system)
-    turns: list[Message] = []
-    for message in request.messages:
-        if message.role == "system":
-            system += message.blocks
-        else:
-            turns.append(message)
+    turns = [message for message in request.messages if message.role != "system"]
+    if len(turns) < len(request.messages):
+        for message in request.messages:
+            system += message.blocks if message.role == "system" else ()
     return system, merged(turns)
 
 
@@ -141,13 +141,15 @@ def _is_assistants(message: Message) -> bool:
     return message.role == "assistant"
 
 
-_blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
+def kinds_of(messages: list[Message]) -> list[type[Block]]:
+    """The kinds of all blocks."""
+    return list(map(type, chain.from_iterable(map(_blocks, messages))))
 
 
-def with_substitutes(request: ChatRequest) -> ChatRequest:
-    """With functions and blocks for the tools and blocks of the caller's language alone."""
-    blocks = chain.from_iterable(map(_blocks, request.messages))
-    has_own = Foreign in map(type, blocks) or BuiltInTool in map(type, request.tools)
+def with_substitutes(request: ChatRequest, kinds: list[type[Block]]) -> ChatRequest:
+    """With functions and blocks for the tools and blocks of the caller's language alone; `kinds`
+    are those of its blocks."""
+    has_own = Foreign in kinds or BuiltInTool in map(type, request.tools)
     if not (has_own or request.loaded_tools or request.deferred_tools):
         return request
     return replace(
@@ -198,9 +200,6 @@ def with_unique_calls(messages: list[Message]) -> list[Message]:
     A result belongs to the last turn with calls. If several calls of a turn have the same id, the
     first result belongs to the first of them.
     """
-    kinds = list(map(type, chain.from_iterable(map(_blocks, messages))))
-    if kinds.count(ToolCall) < 2 and kinds.count(ToolResult) < 2:
-        return messages
     blocks = chain.from_iterable(map(_blocks, messages))
     ids = [(type(each), each.id) for each in blocks if isinstance(each, _PARTS)]
     if len(set(ids)) == len(ids):

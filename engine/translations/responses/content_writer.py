@@ -12,6 +12,9 @@ from engine.translations.responses.answer_fields import NAME, signed_members, su
 from engine.translations.vendors.openai_content import is_sendable, write_url
 from engine.values.trees import Json
 
+_PARTS = (neutral.Text, neutral.Refusal, neutral.Media)
+"""The blocks that are parts of a message; others are items."""
+
 
 class ItemWriter:
     def __init__(self, names: ToolNames, losses: Losses) -> None:
@@ -32,32 +35,32 @@ class ItemWriter:
         items: list[object] = []
         parts: list[object] = []
         for block in message.blocks:
-            if isinstance(block, neutral.Text | neutral.Refusal | neutral.Media):
+            if isinstance(block, _PARTS):
                 part = self._part(block, message.role)
                 if part is not None:
                     parts.append(part)
             elif (item := self._item(block)) is not None:
-                items += self._message(message, parts)
+                if parts:
+                    items.append(self._message(message, parts))
+                    parts = []
                 items.append(item)
-                parts = []
         if not items and not parts and message.role == "user":
             parts = [{"type": "input_text", "text": ""}]  # a turn that says nothing is one
-        items += self._message(message, parts)
+        if parts:
+            items.append(self._message(message, parts))
         return items
 
-    def _message(self, message: Message, parts: list[Any]) -> list[Json]:
-        if not parts:
-            return []
+    def _message(self, message: Message, parts: list[Any]) -> Json:
         if message.role != "assistant":
             role = "developer" if message.role == "system" else message.role
-            return [{"role": role, "content": parts}]
+            return {"role": role, "content": parts}
         texts = [part["text"] for part in parts if part["type"] == "output_text"]
         if len(texts) == len(parts):
-            return [{"role": "assistant", "content": "".join(texts)}]
+            return {"role": "assistant", "content": "".join(texts)}
         self._messages += 1
         item_id = f"msg_{self._messages}"  # required; it names nothing that is stored
         members = {"type": "message", "id": item_id, "status": "completed"}
-        return [{**members, "role": "assistant", "content": parts}]
+        return {**members, "role": "assistant", "content": parts}
 
     def _item(self, block: neutral.Block) -> Json | None:
         """A block that is an item; None for one that cannot be said."""

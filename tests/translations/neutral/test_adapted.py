@@ -6,7 +6,7 @@ from msgspec import Raw
 
 from engine.translations.neutral.content import Foreign, Text, ToolCall
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool
-from engine.translations.neutral.turns import with_substitutes, with_unique_calls
+from engine.translations.neutral.turns import kinds_of, with_substitutes, with_unique_calls
 from tests.support.each import each
 from tests.support.growth import MAX_GROWTH, Work, growth
 from tests.translations.neutral.test_turns import turn
@@ -22,8 +22,12 @@ def request(**members: object) -> ChatRequest:
     return ChatRequest(**{"language": "a", "model": "m", "messages": [], **members})  # type: ignore[arg-type]
 
 
+def substituted(request: ChatRequest) -> ChatRequest:
+    return with_substitutes(request, kinds_of(request.messages))
+
+
 def names(request: ChatRequest) -> list[str]:
-    return [tool.name for tool in with_substitutes(request).tools]
+    return [tool.name for tool in substituted(request).tools]
 
 
 def test_functions_take_the_place_of_a_tool() -> None:
@@ -32,7 +36,7 @@ def test_functions_take_the_place_of_a_tool() -> None:
 
 
 def test_a_tool_without_functions_stays_for_the_writer_to_lose() -> None:
-    assert with_substitutes(request(tools=[SEARCH])).tools == [SEARCH]
+    assert substituted(request(tools=[SEARCH])).tools == [SEARCH]
 
 
 def test_loaded_tools_are_declared_once() -> None:
@@ -44,13 +48,13 @@ def test_loaded_tools_are_declared_once() -> None:
 def test_a_block_takes_the_place_of_one_that_the_target_lacks() -> None:
     blocks = [Text(text="Hi"), FOREIGN, UNKNOWN]
     chat_request = request(messages=[Message(role="assistant", blocks=blocks)])
-    [message] = with_substitutes(chat_request).messages
+    [message] = substituted(chat_request).messages
     assert message.blocks == [Text(text="Hi"), CALL, UNKNOWN]
 
 
 def test_the_request_itself_is_not_changed() -> None:
     chat_request = request(tools=[GROUP], messages=[Message(role="assistant", blocks=[FOREIGN])])
-    with_substitutes(chat_request)
+    substituted(chat_request)
     assert chat_request.tools == [GROUP]
     assert chat_request.messages[0].blocks == [FOREIGN]
 
