@@ -1,4 +1,5 @@
-"""What counts: instructions of the processor, or steps of the interpreter in the engine's code."""
+"""What counts: instructions of the processor, steps of the interpreter in the engine's code, or its
+modules."""
 
 from __future__ import annotations
 
@@ -72,3 +73,29 @@ class Bytecodes:
         if event == "opcode":
             self._count += 1
         return self._step
+
+
+class Moves:
+    """The modules of the engine that are entered, and the calls from one module into another: what
+    a reader of a request's path opens, and how often they turn to another file."""
+
+    def __init__(self) -> None:
+        self.modules: set[str] = set()
+        self.calls = 0
+
+    def begin(self) -> None:
+        """Calls of functions that run already count, too."""
+        sys.settrace(self._call)
+
+    def end(self) -> None:
+        sys.settrace(None)
+
+    def _call(self, frame: FrameType, event: str, value: Any) -> None:
+        module = frame.f_code.co_filename
+        if not module.startswith(_ENGINE):
+            return
+        caller = frame.f_back
+        while caller is not None and not caller.f_code.co_filename.startswith(_ENGINE):
+            caller = caller.f_back
+        self.modules.add(module)
+        self.calls += caller is None or caller.f_code.co_filename != module

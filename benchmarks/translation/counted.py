@@ -1,10 +1,11 @@
 """The workload, in a process of its own: `python -m benchmarks.translation.counted instructions
-LIBRARY`, under callgrind, or `python -m benchmarks.translation.counted bytecodes`. With `off` as
-the last argument no model may be translated, and only relayed chats are counted.
+LIBRARY`, under callgrind, or `python -m benchmarks.translation.counted bytecodes`, or `moves`. With
+`off` as the last argument no model may be translated, and only relayed chats are counted.
 
 A worker, its caller and its vendors in one process. Prints a JSON object: what a chat takes that is
 answered in one piece, and an event of a stream of 200 (its request included), by the languages of
-caller and vendor: `{"chat_completions messages chat": 1344488}`.
+caller and vendor: `{"chat_completions messages chat": 1344488}`. `moves` are the engine's modules
+that one stream of ten events enters, and the calls from one of them into another.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +32,13 @@ from gevent.lock import Semaphore  # noqa: E402
 from gevent.server import StreamServer  # noqa: E402
 
 from benchmarks.counts.house import TOKEN, House  # noqa: E402
-from benchmarks.counts.meters import Bytecodes, Instructions, Meter  # noqa: E402
+from benchmarks.counts.meters import Bytecodes, Instructions, Meter, Moves  # noqa: E402
 from benchmarks.translation.chats import LANGUAGES  # noqa: E402
 from benchmarks.translation.setup import CONFIG, messages  # noqa: E402
 from benchmarks.translation.vendors import Vendor, read_message  # noqa: E402
 from engine.translations.neutral.language import Language  # noqa: E402
 
-_REQUESTS, _EVENTS, _WARM = 25, 200, 25
+_REQUESTS, _EVENTS, _FEW_EVENTS, _WARM = 25, 200, 10, 25
 
 
 class _Caller:
@@ -65,15 +67,15 @@ class _Caller:
             raise RuntimeError(f"a stream has {events} events")
 
 
+_Pairs = list[tuple[Language, Language]]
+_Measure = Callable[[_Caller, _Pairs], dict[str, int]]
+
+
 def main(kind: str, *arguments: str) -> None:
     translate = "off" not in arguments
-    meter: Meter
-    if kind == "instructions":
-        meter = Instructions(arguments[0])
-    else:
-        meter = Bytecodes()
+    measure = _measures(kind, arguments)
     turn = Semaphore(0)
-    vendor = Vendor(_EVENTS, turn.acquire)
+    vendor = Vendor(_FEW_EVENTS if kind == "moves" else _EVENTS, turn.acquire)
     server = StreamServer(("127.0.0.1", 0), vendor.handle)
     server.start()
     tokens = "  - {{name: counted, sha256: {digest}}}"
@@ -83,20 +85,24 @@ def main(kind: str, *arguments: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         house = House(Path(name), server.server_port or 0, config)
         try:
-            counts = _measure(meter, _Caller(house.connect(), turn), _pairs(translate))
+            counts = measure(_Caller(house.connect(), turn), _pairs(translate))
         finally:
             house.close()
     print(json.dumps(counts), flush=True)
     os._exit(0)  # neither threads nor exit handlers: what was counted is counted
 
 
-def _pairs(translate: bool) -> list[tuple[Language, Language]]:
+def _measures(kind: str, arguments: tuple[str, ...]) -> _Measure:
+    if kind == "moves":
+        return _count_moves
+    return partial(_count, Instructions(arguments[0]) if kind == "instructions" else Bytecodes())
+
+
+def _pairs(translate: bool) -> _Pairs:
     return [(a, b) for a in LANGUAGES for b in LANGUAGES if translate or a is b]
 
 
-def _measure(
-    meter: Meter, caller: _Caller, pairs: list[tuple[Language, Language]]
-) -> dict[str, int]:
+def _count(meter: Meter, caller: _Caller, pairs: _Pairs) -> dict[str, int]:
     for source, target in pairs:
         caller.ask(messages(source, target.name, [TOKEN], stream=False), 2)
     meter.begin()
@@ -112,6 +118,21 @@ def _measure(
         meter.zero()
         caller.stream(requests, _EVENTS)
         counts[f"{source.name} {target.name} event"] = round(meter.read() / _EVENTS)
+    return counts
+
+
+def _count_moves(caller: _Caller, pairs: _Pairs) -> dict[str, int]:
+    counts = {}
+    for source, target in pairs:
+        requests = messages(source, target.name, [TOKEN], stream=True)
+        for _ in range(_WARM):
+            caller.stream(requests, _FEW_EVENTS)
+        moves = Moves()
+        moves.begin()
+        caller.stream(requests, _FEW_EVENTS)
+        moves.end()
+        counts[f"{source.name} {target.name} modules"] = len(moves.modules)
+        counts[f"{source.name} {target.name} moves"] = moves.calls
     return counts
 
 
