@@ -12,7 +12,7 @@ from engine.plan.tool_names import MAX_NAME, prefix
 from engine.source.problem import Findings, Level
 from engine.spec.operation import Operation
 from engine.tools.suspicions import ADDRESS, HIDDEN, INSTRUCTION, descriptions, suspicions
-from engine.tools.tool import Tool, tools_and_refusals
+from engine.tools.tool import MAX_OUTPUT_SCHEMA, Tool, tools_and_refusals
 from engine.values.units import format_count, format_names
 
 _MAX_NAMED = 4
@@ -82,7 +82,10 @@ def _note_adaptations(
         findings.note(plan.config.source, at, Level.INFO, "MW481", message, hint, key=True)
     if without_schema:
         message = f"no schema of the answer is listed for {_names_text(without_schema)}"
-        hint = "clients take only objects there, and a tool without a JSON object has none"
+        hint = (
+            "clients take only objects there, a tool without a JSON object has none, and one whose "
+            f"parts have more than {MAX_OUTPUT_SCHEMA // 1000} KB would fill a model's context"
+        )
         findings.note(plan.config.source, at, Level.INFO, "MW481", message, hint, key=True)
 
 

@@ -13,8 +13,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
+from math import inf
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
+
+import orjson
 
 from engine.source.problem import Path
 from engine.spec.document import discriminators
@@ -45,10 +48,12 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 class _Definition(NamedTuple):
-    """A target of references, converted, and the names of the targets that it refers to."""
+    """A target of references, converted, the names of the targets that it refers to, and the size
+    of its JSON in bytes."""
 
     schema: Schema
     names: frozenset[str]
+    size: int
 
 
 class Schemas:
@@ -71,15 +76,19 @@ class Schemas:
         """The schema at a node of `document`, itself no reference."""
         return _Conversion(self, node.uri).schema(node.value)
 
-    def definitions(self, names: Iterable[str]) -> dict[str, Schema]:
-        """The `$defs` of these names and of all that they refer to, in the order of names."""
-        queue, schemas = [*names], dict[str, Schema]()
+    def definitions(self, names: Iterable[str], most: float = inf) -> dict[str, Schema] | None:
+        """The `$defs` of these names and of all that they refer to, in the order of names; None if
+        they have more than so many bytes."""
+        queue, schemas, size = [*names], dict[str, Schema](), 0
         while queue:
             name = queue.pop()
             if name not in schemas:
                 definition = self._definition(name)
                 schemas[name] = definition.schema
                 queue += definition.names
+                size += definition.size
+                if size > most:
+                    return None
         return dict(sorted(schemas.items()))
 
     def _definition(self, name: str) -> _Definition:
@@ -92,7 +101,8 @@ class Schemas:
                 node = node.step(step)
             schema = self.convert(node)
             names = frozenset(references(schema))
-            definition = self._definitions[name] = _Definition(schema, names)
+            size = len(orjson.dumps(schema))
+            definition = self._definitions[name] = _Definition(schema, names, size)
         return definition
 
     def of_name(self, name: str) -> Schema:

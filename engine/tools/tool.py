@@ -4,6 +4,7 @@ server."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from msgspec import Struct
@@ -21,6 +22,9 @@ from engine.tools.schemas import Schema, Schemas, edit_members, references
 from engine.tools.texts import plain_text
 from engine.values.caller import Caller
 from engine.values.media_types import is_json
+
+MAX_OUTPUT_SCHEMA = 64_000
+"""Bytes of what the schema of an answer may refer to: as many as another server's tool has."""
 
 
 class Tool(Struct, frozen=True):
@@ -133,7 +137,9 @@ class _Maker:
         if required:
             schema["required"] = required
         schema["additionalProperties"] = False
-        return _with_definitions(schema, self._requests)
+        complete = _with_definitions(schema, self._requests)
+        assert complete is not None, "it has no bound"
+        return complete
 
     def _parameter_schema(self, argument: Argument) -> Schema:
         if argument.schema.value is None:
@@ -204,7 +210,8 @@ def _is_filled(schema: Schema, parts: ToolArguments) -> bool:
 
 
 def output_schema(node: Node, schemas: Schemas) -> Schema | None:
-    """The schema of the first successful JSON answer of an operation, if it is an object."""
+    """The schema of the first successful JSON answer of an operation, if it is an object, and not
+    too large: in some documents each object refers to all others."""
     for status, response in node.get("responses").items():
         if not str(status).startswith("2"):
             continue
@@ -212,7 +219,9 @@ def output_schema(node: Node, schemas: Schemas) -> Schema | None:
             schema = media.get("schema")
             if is_json(media_type) and isinstance(schema.value, Mapping):
                 converted = schemas.convert(schema)
-                return _with_definitions(converted, schemas) if _is_object(converted) else None
+                if not _is_object(converted):
+                    return None
+                return _with_definitions(converted, schemas, MAX_OUTPUT_SCHEMA)
     return None
 
 
@@ -221,10 +230,13 @@ def _is_object(schema: Schema) -> bool:
     return bool(kind == "object")
 
 
-def _with_definitions(schema: Schema, schemas: Schemas) -> Schema:
-    """A schema with the `$defs` that it refers to; its root is an object."""
+def _with_definitions(schema: Schema, schemas: Schemas, most: float = inf) -> Schema | None:
+    """A schema with the `$defs` that it refers to; its root is an object. None if these have more
+    than so many bytes."""
     schema = {**schema, "type": "object"}
-    names = references(schema)
-    if names:
-        schema["$defs"] = schemas.definitions(names)
+    if names := references(schema):
+        definitions = schemas.definitions(names, most)
+        if definitions is None:
+            return None
+        schema["$defs"] = definitions
     return schema

@@ -30,7 +30,7 @@ def path_text(parameter: Part, value: Any) -> str:
     """What stands in a path in place of a variable."""
     name = parameter.value["name"]
     if "content" in parameter.value:
-        return quote(json.dumps(value), safe="")
+        return quote(_content_text(parameter, value), safe="")
     style, explode = _style(parameter, "simple")
     items = _simple(value, explode)
     if style == "simple":
@@ -45,10 +45,17 @@ def path_text(parameter: Part, value: Any) -> str:
     raise NotJudged(f"the style {style} in a path")
 
 
+def _content_text(parameter: Part, value: Any) -> str:
+    """The text of a value of a media type."""
+    is_json = any("json" in media_type for media_type in parameter.value["content"])
+    return json.dumps(value) if is_json else text_of(value)
+
+
 def header_text(parameter: Part, value: Any) -> str:
     """The value of a header: nothing is percent-encoded in it."""
     _, explode = _style(parameter, "simple")
-    text = json.dumps(value) if "content" in parameter.value else ",".join(_plain(value, explode))
+    has_content = "content" in parameter.value
+    text = _content_text(parameter, value) if has_content else ",".join(_plain(value, explode))
     if not text.isprintable() or not text.isascii() or text != text.strip():
         raise NotJudged("a header of other characters")
     return text
@@ -58,11 +65,11 @@ def query_texts(parameter: Part, value: Any) -> Iterator[str]:
     """`name=value`, percent-encoded. Raises NotJudged for what no style describes."""
     name = quote(parameter.value["name"], safe="")
     if "content" in parameter.value:
-        yield f"{name}={quote(json.dumps(value), safe='')}"
+        yield f"{name}={quote(_content_text(parameter, value), safe='')}"
         return
     style, explode = _style(parameter, "form")
     if style == "deepObject":
-        yield from _brackets(name, value)
+        yield from brackets(name, value)
     elif style not in _DELIMITERS:
         raise NotJudged(f"the style {style} in a query")
     elif not isinstance(value, dict | list):
@@ -77,13 +84,22 @@ def query_texts(parameter: Part, value: Any) -> Iterator[str]:
         yield from (f"{quote(key, safe='')}={_encoded(item)}" for key, item in value.items())
 
 
-def _brackets(name: str, value: Any) -> Iterator[str]:
+def is_deep(value: Any) -> bool:
+    """Whether only brackets can name the parts of a value."""
+    items = value if isinstance(value, list) else ()
+    return isinstance(value, dict) or any(isinstance(item, dict | list) for item in items)
+
+
+def brackets(name: str, value: Any) -> Iterator[str]:
+    """`name[a][b]=x`, percent-encoded; the items of a list have numbers if they have parts, as Rack
+    and PHP read them."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _brackets(f"{name}%5B{quote(key, safe='')}%5D", item)
+            yield from brackets(f"{name}%5B{quote(key, safe='')}%5D", item)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _brackets(f"{name}%5B{index}%5D", item)
+            number = index if is_deep(value) else ""
+            yield from brackets(f"{name}%5B{number}%5D", item)
     else:
         yield f"{name}={_encoded(value)}"
 

