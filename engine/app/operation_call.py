@@ -24,6 +24,7 @@ from engine.exchange.request import Request, environ_of
 from engine.plan.route import Route
 from engine.spec.document.path_tree import Spans
 from engine.spec.request_writer import RequestValues
+from engine.values.media_types import essence
 
 
 class OperationRequest(Struct, frozen=True):
@@ -79,7 +80,7 @@ class OperationCall:
         return OperationRequest(
             *(parts.method, path, query, environ, parts.body),
             *(candidate.resource.mount, candidate.variables),
-            Content(values.media_type, values.body) if self._is_judged else Content(),
+            Content(essence(values.media_type), values.body) if self._is_judged else Content(),
         )
 
     def send(

@@ -23,6 +23,8 @@ _WORD = re.compile(
     """,
     re.VERBOSE,
 )
+_MAX_LINE = 2_000
+"""Characters of a line whose cells are counted: a whole document may stand in one."""
 _REORDERING = frozenset("\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Line separators, and the controls of bidirectional text."""
 
@@ -82,7 +84,7 @@ def _line(text: str, number: int) -> str:
 def _window(line: str, at: int) -> tuple[int, int]:
     """The slice of a line to show: its first index, and the index after its last."""
     first = 0
-    if sum(map(_cells, line)) > _WIDEST:
+    if len(line) > _MAX_LINE or sum(map(_cells, line)) > _WIDEST:
         first = _back(line, at, _BEFORE)
     last, width = first, 0
     while last < len(line) and width + _cells(line[last]) <= _WIDEST:

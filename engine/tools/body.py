@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY, has_body
+from engine.spec.body_parsers import has_foreign_charset
 from engine.spec.document.node import Node
 from engine.spec.document.schema_types import is_file, items_of, kind_of, properties_of
 from engine.spec.multipart_writer import File
@@ -121,7 +122,7 @@ def body_of(route: Route, node: Node) -> BodyArgument | None:
     if kind == "" and name.startswith("multipart/"):
         raise CannotBeTool(f"the parts of {name} have no names")
     media = contents.get(name)
-    concrete = _concrete(essence(name), kind)
+    concrete = _concrete(name, kind)
     files = frozenset[str]()
     if kind == "multipart" and media is not None:
         files = frozenset(_files(media))
@@ -224,8 +225,11 @@ def _rank(kind: str) -> int:
     return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
 
 
-def _concrete(media_type: str, kind: str) -> str:
-    return "application/json" if kind == "json" and "*" in media_type else media_type
+def _concrete(name: str, kind: str) -> str:
+    """The media type to send: as the document writes it, with its parameters."""
+    if kind == "json" and "*" in name:
+        return "application/json"
+    return essence(name) if has_foreign_charset(name) else name
 
 
 def _rule(route: Route, media_type: str, kind: str) -> BodyRule | None:

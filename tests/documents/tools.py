@@ -213,7 +213,7 @@ def _bodies(tool: Tool, node: Part) -> tuple[str, list[Any]]:
         return "", []
     content = dict(node.get("requestBody").get("content").items())
     wanted = tool.arguments.body.media_type
-    name = next((n for n in content if n.partition(";")[0].strip().lower() == wanted), "")
+    name = next((n for n in content if n == wanted), "")
     if not name or tool.arguments.body.kind not in ("json", "form"):
         raise NotJudged(f"a body of {wanted}")
     schema = content[name].get("schema")
@@ -263,7 +263,7 @@ def _written(
     if body is not None:
         kind = media_type.partition(";")[0].strip().lower()
         data = _json(body) if kind != _FORM else _form(body, media)
-        headers.append(("content-type", kind if kind == _FORM else media_type))
+        headers.append(("content-type", media_type))
     target = MOUNT + quote(path, safe="%/:;,=@!$&'()*+~.-_[]{}|\\^`\"<>#?") + _question(query)
     return method.upper(), target, sorted(headers), data
 

@@ -102,8 +102,18 @@ def test_a_body_that_is_none_is_refused_with_its_place(tools, tool, body, place)
     assert excinfo.value.place == place
 
 
-@pytest.mark.parametrize("media_type", ["*/*", "application/*", "application/json"])
-def test_a_body_of_any_media_type_is_judged_as_json(tmp_path, media_type):
+@each(
+    ("media_type", "content_type"),
+    [
+        ("*/*", "application/json"),
+        ("application/*", "application/json"),
+        ("application/json", "application/json"),
+        ("application/json; charset=utf-8", "application/json; charset=utf-8"),
+        ("application/json;odata=verbose", "application/json;odata=verbose"),
+        ("application/json; charset=latin1", "application/json"),
+    ],
+)
+def test_a_body_of_any_media_type_is_judged_as_json(tmp_path, media_type, content_type):
     document = f"""
 openapi: 3.0.3
 info: {{title: Shop, version: "1"}}
@@ -115,8 +125,10 @@ paths:
         content: {{"{media_type}": {{schema: {{properties: {{a: {{type: integer}}}}}}}}}}
       responses: {{"200": {{description: ok}}}}
 """
-    tools = shop_tools(shop_plan(tmp_path, document))
-    tools["any"].values({"body": {"a": 1}})
+    plan = shop_plan(tmp_path, document)
+    tools = shop_tools(plan)
+    request = written(plan, tools["any"], {"body": {"a": 1}})
+    assert dict(request.headers) == {"content-type": content_type}
     with pytest.raises(InvalidArguments) as excinfo:
         tools["any"].values({"body": {"a": "x"}})
     assert excinfo.value.place == "body.a"
