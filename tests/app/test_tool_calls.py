@@ -7,6 +7,7 @@ import threading
 from engine.app.internal_call import send
 from engine.exchange.request import Request
 from engine.tools.protocol.results import MAX_RESULT
+from engine.tools.protocol.revisions import META as META_PREFIX
 from tests.support.each import each
 from tests.support.mcp_messages import META, call, head_of, modern
 from tests.support.mcp_shop import ALICE, BOB, ERIN
@@ -137,7 +138,21 @@ def test_trace_context_goes_on(shop, shop_upstream):
 # The attacks.
 
 
-@each("value", ["..", "../drop", "%2e%2e", "..%2f..", ".", "..;/x", "a/../../x", "\\..\\x"])
+@each(
+    "value",
+    [
+        *("..", "../drop", "%2e%2e", "..%2f..", ".", "..;/x", "a/../../x", "\\..\\x"),
+        *(
+            "%252e%252e%252f",
+            "..%5c..",
+            ".%2e",
+            "..;%2f",
+            "\uff0e\uff0e/x",
+            "%c0%ae%c0%ae/",
+            "..%00",
+        ),
+    ],
+)
 def test_no_value_leads_to_another_path(shop, shop_upstream, value):
     shop_upstream.reset()
     result = shop.result("show", {"id": value}, token=ALICE)
@@ -192,6 +207,41 @@ def test_a_tool_of_another_token_is_unknown(shop, shop_upstream, name):
     status, answered = shop.post(document, token=BOB, headers=headers)
     assert status == 400
     assert answered["error"]["code"] in (-32602, -32020)
+    assert shop_upstream.requests == []
+
+
+@each(
+    "arguments",
+    [
+        {"id": ["1", "..", "drop"]},
+        {"id": {"a": "b"}},
+        {"id": "1", "fields": {"a": 1}},
+        {"id": "1", "fields": [["x"]]},
+        {"id": "1", "X-Note": ["a", "b"]},
+        {"id": "1", "cookie": "admin=1"},
+        {"id": "1", "__proto__": {"x": 1}},
+    ],
+)
+def test_no_list_or_object_stands_for_a_text(shop, shop_upstream, arguments):
+    assert shop.result("show", arguments, token=ALICE)["isError"]
+    assert shop_upstream.requests == []
+
+
+def test_a_large_meta_costs_nothing_and_is_not_recorded(shop):
+    document = call("show", {"id": "1"})
+    client = {"name": "n" * 1_000_000, "version": {"a": 1}}
+    document["params"]["_meta"] |= {f"{META_PREFIX}clientInfo": client, "x": "m" * 1_000_000}
+    status, answered = shop.post(document, token=ALICE, headers=head_of(document))
+    assert (status, answered["result"]["isError"]) == (200, False)
+    assert shop.ended[-1].record.mcp.client == "n" * 64
+
+
+@each("header", ["=?base64?c2hvdw==?=", "show, create", "CREATE", "cr%65ate", "=?base64?!!?="])
+def test_no_other_form_of_a_name_passes_the_head(shop, shop_upstream, header):
+    document = call("create", {"body": {"sku": "s"}})
+    headers = [*head_of(document)[:2], ("mcp-name", header)]
+    status, answered = shop.post(document, token=ALICE, headers=headers)
+    assert (status, answered["error"]["code"]) == (400, -32020)
     assert shop_upstream.requests == []
 
 

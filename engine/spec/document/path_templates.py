@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from unicodedata import normalize
 from urllib.parse import unquote
 
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SUSPICIOUS = re.compile(r"[%\\#\x00-\x1f\x7f-\xff]|/\.")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_OVERLONG = re.compile("%c0%ae|%e0%80%ae", re.IGNORECASE)
+"""A dot in more bytes than UTF-8 has for it."""
+_BLANKS = " \t\r\n\0"
 _MAX_DECODINGS = 4
 _REGEXES = {"mediaTypeExtension": r"(\.[^/.]+)"}
 """What a variable directly behind another one matches, by its name: RAML has one for `.json` and
@@ -108,10 +112,12 @@ def unsafe(path: str) -> str | None:
 
 
 def _has_dot_segment(path: str) -> bool:
-    """Whether a path has a dot segment now, or after more decoding, as an upstream may do it."""
+    """Whether a path has a dot segment now, or after what an upstream may do: more decoding, wide
+    or overlong forms of its characters, blanks cut off at its end."""
     for _ in range(_MAX_DECODINGS):
+        path = normalize("NFKC", _OVERLONG.sub(".", path))
         segments = re.split(r"[/\\]", path)
-        if any(segment.partition(";")[0] in (".", "..") for segment in segments):
+        if any(segment.partition(";")[0].strip(_BLANKS) in (".", "..") for segment in segments):
             return True
         path, before = unquote(path), path
         if path == before:

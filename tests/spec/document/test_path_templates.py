@@ -46,6 +46,21 @@ def test_a_dot_segment_that_is_encoded_twice_is_unsafe(path: str) -> None:
     assert path_templates.unsafe(path) == "it has a dot segment"
 
 
+@each(
+    "path",
+    [
+        *(
+            "/a/%EF%BC%8E%EF%BC%8E/b",
+            "/a/%E2%80%A5%EF%BC%8Fb",
+            "/a/%25EF%25BC%258E%25EF%25BC%258E/b",
+        ),
+        *("/a/%25c0%25ae%25C0%25AE/b", "/a/..%2520/b", "/a/..%2500", "/a/%2e%2e%20/b"),
+    ],
+)
+def test_a_dot_segment_in_another_form_is_unsafe(path: str) -> None:
+    assert path_templates.unsafe(path) == "it has a dot segment"
+
+
 @each("path", ["/a/100%2525/b", "/a/%2561", "/a/b%252Fc", "/a/v1%252e2"])
 def test_text_encoded_twice_without_dot_segments_is_safe(path: str) -> None:
     assert path_templates.unsafe(path) is None
