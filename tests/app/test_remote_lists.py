@@ -2,6 +2,7 @@
 
 import json
 import logging
+from contextlib import suppress
 
 import pytest
 
@@ -124,9 +125,22 @@ def test_pins_stand_in_for_a_server_that_does_not_answer(far):
     assert names(gateway) == ["far_show"]
 
 
-def test_a_slow_server_costs_a_bounded_time(far, monkeypatch):
+def drip(received, sock):
+    """A byte now and then, for ever."""
+    sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{")
+    sock.settimeout(0.01)
+    with suppress(OSError):
+        while True:
+            with suppress(TimeoutError):
+                if not sock.recv(1):
+                    return
+            sock.sendall(b" ")
+
+
+@each("speak", [lambda received, sock: None, drip])
+def test_a_slow_server_costs_a_bounded_time(far, monkeypatch, speak):
     monkeypatch.setattr(remote_lists, "LIST_SECONDS", 0.2)
-    gateway = far(Script(raw={"tools/list": lambda received, sock: None}))
+    gateway = far(Script(raw={"tools/list": speak}))
     assert names(gateway) == []
 
 
