@@ -57,6 +57,17 @@ def bodies(upstream: Recorder) -> list[Any]:
     return [json.loads(request.body) for request in upstream.requests]
 
 
+def test_each_paragraph_has_the_direction_of_its_text(page: Driver, console: Platform) -> None:
+    enter(page, console.url)
+    chat(page, "\u0627\u0644\u0633\u0644\u0627\u0645\n\nplain text")
+    gaps = page.run(
+        "[...document.querySelectorAll('.turn.model .body p')].map((node) => {"
+        " const range = document.createRange(); range.selectNodeContents(node);"
+        " return range.getBoundingClientRect().left - node.getBoundingClientRect().left; })"
+    )
+    assert gaps[0] > 100 > gaps[1]
+
+
 def test_models_are_asked_side_by_side(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     choose(page, "gpt-4o", "chat")
