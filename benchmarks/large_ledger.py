@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, TextClause, text
 
 from engine.stores.database.caller_sums import CallerSums
 from engine.stores.database.database import Database, open_database
@@ -36,6 +36,8 @@ BUSY, USUAL, UNIQUE = "token-0", "token-60", "token-1"
 """The busiest token, one of the others, and the one with a tag of its own for each request."""
 BUSY_TEAM, USUAL_TEAM = "team-0", "team-7"
 AGAIN = 10
+_COUNT_TIMEOUT = 600
+"""Seconds: every row is read, on a machine that may have other work."""
 Query = Callable[[Database], object]
 
 _ROWS = """
@@ -159,7 +161,12 @@ def _drop(path: Path) -> None:
 
 def _count(database: Database, table: str) -> int:
     query = text(f"SELECT count(*) FROM {table}")
-    return int(database.read(lambda connection: connection.execute(query).scalar_one()))
+    read = partial(_scalar, query=query)
+    return database.read_consistently(read, timeout=_COUNT_TIMEOUT)
+
+
+def _scalar(connection: Connection, query: TextClause) -> int:
+    return int(connection.execute(query).scalar_one())
 
 
 def main() -> None:
