@@ -28,6 +28,8 @@ _PYTHON = (sys.executable, "-m")
 PYTEST = (*_PYTHON, "pytest")
 _NOT_REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"
 """Plug-ins that are imported already need no messages of their assertions."""
+_INITIALISED = "ignore::hypothesis.errors.HypothesisSideeffectWarning"
+"""Hypothesis has been initialised before its plug-in is loaded, on purpose."""
 FIRST = (*_PYTHON, "mypy")
 BESIDE = ((*_PYTHON, "benchmarks.counts"), (*_PYTHON, "tools.audit"))
 TESTS = Path("tests")
@@ -51,7 +53,17 @@ IMPORTS = (
     "tests.support.first_example",
 )
 """What tests import, once for all groups; the last finds what the others have."""
-_GROUP = ("-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-W", _NOT_REWRITTEN)
+_GROUP = (
+    "-q",
+    "-p",
+    "no:xdist",
+    "-p",
+    "no:cacheprovider",
+    "-W",
+    _NOT_REWRITTEN,
+    "-W",
+    _INITIALISED,
+)
 _SIZES = (12, 130)
 """The modules of a group of tests that wait, and that compute."""
 _PROCESSES = (6, 2)

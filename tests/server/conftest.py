@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -10,6 +11,13 @@ from gunicorn.arbiter import Arbiter
 from engine.server.master import Master
 from tests.support.clock import Clock
 from tests.support.reloads import App
+
+
+@pytest.fixture(autouse=True)
+def _frozen_objects() -> None:
+    """As in a master: a recorder patches locks, for which gevent looks among all other objects.
+    Those of the tests, classes that SDKs make on demand among them, take it two seconds."""
+    gc.freeze()
 
 
 @pytest.fixture
