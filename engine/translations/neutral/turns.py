@@ -18,6 +18,7 @@ from engine.translations.neutral.limits import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, merged
 from engine.values.trees import Json
 
+_role: Callable[[Message], str] = attrgetter("role")
 _blocks: Callable[[Message], list[Block]] = attrgetter("blocks")
 
 
@@ -74,10 +75,11 @@ def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
 def hoisted(request: ChatRequest) -> tuple[list[Block], list[Message]]:
     """The instructions, with those between the turns; and the turns, `merged`."""
     system: list[Block] = list(request.system)
-    turns = [message for message in request.messages if message.role != "system"]
-    if len(turns) < len(request.messages):
-        for message in request.messages:
+    turns = request.messages
+    if "system" in map(_role, turns):
+        for message in turns:
             system += message.blocks if message.role == "system" else ()
+        turns = [message for message in turns if message.role != "system"]
     return system, merged(turns)
 
 
