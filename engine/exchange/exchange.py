@@ -6,9 +6,10 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from engine.exchange.body import Body, BodyReader, ReceivedBody
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
@@ -50,8 +51,7 @@ _NO_BODY = Body()  # immutable
 _NOTHING_TO_READ = ReceivedBody(_NO_BODY, max_size=0)
 
 
-@dataclass(slots=True)
-class Response:
+class Response(Struct):
     """A response: `body` is the whole body, or an iterator that yields bytes as they arrive.
 
     The names of `headers` are in lower case; `gateway_headers` replace headers of the same name

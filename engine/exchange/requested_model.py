@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.exchange.interfaces import Target
 
 
-@dataclass(slots=True)
-class RequestedModel:
+class RequestedModel(Struct):
     """The model that a request asks for, and its `targets`, in the order of attempts.
 
     `name` is "" for none. `span` is the span of the name in the body, `copies` are those of its

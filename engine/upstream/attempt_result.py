@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.dialects import StreamError
 from engine.exchange.record import RUNNING, Attempt, RequestRecord
@@ -16,8 +17,7 @@ from engine.upstream.target import Target
 from engine.upstream.target_state import OpenAttempt
 
 
-@dataclass(slots=True)
-class AttemptResult:
+class AttemptResult(Struct):
     """The result of an attempt: `failure` is its class (see `retry`), "" if the response is
     relayed.
 

@@ -7,8 +7,9 @@ before any content, or an end without content, is a failure like a 5xx.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import (
@@ -78,8 +79,7 @@ class Misframed(Exception):
         return type(self), (self.data,)
 
 
-@dataclass(slots=True)
-class FirstContent:
+class FirstContent(Struct):
     """The start of a response: `first` is ready to be sent, `events` filters the rest of a stream
     of events, a Cleaner unless they are our own; it is None for a response that is relayed as
     bytes. `is_silent`: it is a stream of which nothing has arrived in the time for a heartbeat.
