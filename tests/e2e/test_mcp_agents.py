@@ -135,6 +135,14 @@ def add_members(file: Path, members: dict[str, Any]) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | members))
 
 
+AGENTS = [
+    pytest.param(_CLAUDE, claude, "claude-sonnet-4-5", id="claude"),
+    pytest.param(CODEX, codex, "claude-any", id="codex"),
+    pytest.param(GEMINI, gemini, "gemini-2.5-pro", id="gemini"),
+    pytest.param(OPENCODE, opencode, "gpt-4o", id="opencode"),
+]
+
+
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
     folder = tmp_path_factory.mktemp("mcp")
@@ -147,16 +155,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, R
 
 @pytest.mark.parametrize(
     ("agent", "configure", "model"),
-    some(
-        [
-            pytest.param(_CLAUDE, claude, "claude-sonnet-4-5", id="claude"),
-            pytest.param(CODEX, codex, "claude-any", id="codex"),
-            pytest.param(GEMINI, gemini, "gemini-2.5-pro", id="gemini"),
-            pytest.param(OPENCODE, opencode, "gpt-4o", id="opencode"),
-        ],
-        2,
-        SESSIONS,
-    ),
+    some(AGENTS, 2, SESSIONS),
 )
 def test_an_agent_calls_a_tool(
     front: tuple[Running, Recorder],
@@ -197,6 +196,10 @@ mcp:
 _CALL = re.compile(r'"name":\s*"([^"]*shop[^"]*call_tool)"')
 _CHARGE = {"body": {"amount": 4711, "currency": "eur", "metadata": {"a b": "x"}}}
 _FOUND = {"id": "ch_1", "price": 4711}
+_CROWD_PATHS = [
+    "/v1/charges amount=4711&currency=eur&metadata%5Ba%20b%5D=x",
+    "/repos/a/b%20c/issues/7 ",
+]
 
 
 class CrowdUpstream(Upstream):
@@ -242,16 +245,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, R
 
 @pytest.mark.parametrize(
     ("agent", "configure", "model"),
-    some(
-        [
-            pytest.param(_CLAUDE, claude, "claude-sonnet-4-5", id="claude"),
-            pytest.param(CODEX, codex, "claude-any", id="codex"),
-            pytest.param(GEMINI, gemini, "gemini-2.5-pro", id="gemini"),
-            pytest.param(OPENCODE, opencode, "gpt-4o", id="opencode"),
-        ],
-        0,
-        SESSIONS,
-    ),
+    some(AGENTS, 0, SESSIONS),
 )
 def test_an_agent_finds_and_calls_tools_among_thousands(
     crowd: tuple[Running, Recorder],
@@ -276,10 +270,7 @@ def test_an_agent_finds_and_calls_tools_among_thousands(
             end(process)
     assert process.returncode == 0, errors
     assert "Done 0." in output
-    assert upstream.paths == [
-        "/v1/charges amount=4711&currency=eur&metadata%5Ba%20b%5D=x",
-        "/repos/a/b%20c/issues/7 ",
-    ], upstream.tools
+    assert upstream.paths == _CROWD_PATHS, upstream.tools
 
 
 OPENAI_AGENTS = """
@@ -316,31 +307,48 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize(
-    ("package", "program"),
-    [
-        pytest.param("agents", OPENAI_AGENTS, id="openai-agents"),
-        pytest.param("pydantic_ai", PYDANTIC_AI, id="pydantic-ai"),
-    ],
-)
-def test_a_framework_calls_a_tool(
-    front: tuple[Running, Recorder], tmp_path: Path, package: str, program: str
-) -> None:
+FRAMEWORKS = [
+    pytest.param("agents", OPENAI_AGENTS, id="openai-agents"),
+    pytest.param("pydantic_ai", PYDANTIC_AI, id="pydantic-ai"),
+]
+
+
+def run_framework(running: Running, folder: Path, package: str, program: str) -> None:
+    """Let a framework answer a question with the tools of the server `shop`."""
     if not list((PYTHON.parent / "lib").glob(f"python3*/site-packages/{package}")):
         pytest.skip(f"no {package} in {PYTHON}; `tox -e agents` installs it")
-    running, listening = front
-    listening.reset()
-    listening.speak = upstream = Upstream(re.compile(r'"name":\s*"(show)"'))
-    (tmp_path / "program.py").write_text(program)
+    (folder / "program.py").write_text(program)
     result = subprocess.run(
         [PYTHON / "python", "program.py", f"{running.url}/v1", f"{running.url}/mcp/shop", ALL],
-        cwd=tmp_path,
-        env=environment(tmp_path),
+        cwd=folder,
+        env=environment(folder),
         capture_output=True,
         text=True,
         timeout=under_load(TIMEOUT),
         check=False,
     )
     assert (result.returncode, result.stdout) == (0, "Done 0.\n"), result.stderr
+
+
+@pytest.mark.parametrize(("package", "program"), FRAMEWORKS)
+def test_a_framework_calls_a_tool(
+    front: tuple[Running, Recorder], tmp_path: Path, package: str, program: str
+) -> None:
+    running, listening = front
+    listening.reset()
+    listening.speak = upstream = Upstream(re.compile(r'"name":\s*"(show)"'))
+    run_framework(running, tmp_path, package, program)
     assert upstream.paths == ["/items/teapot"]
+    assert b"4711" in listening.last.body
+
+
+@pytest.mark.parametrize(("package", "program"), some(FRAMEWORKS, 0, SESSIONS))
+def test_a_framework_finds_and_calls_tools_among_thousands(
+    crowd: tuple[Running, Recorder], tmp_path: Path, package: str, program: str
+) -> None:
+    running, listening = crowd
+    listening.reset()
+    listening.speak = upstream = CrowdUpstream(re.compile(r'"name":\s*"(call_tool)"'))
+    run_framework(running, tmp_path, package, program)
+    assert upstream.paths == _CROWD_PATHS
     assert b"4711" in listening.last.body
