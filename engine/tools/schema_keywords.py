@@ -9,7 +9,7 @@ from typing import Any
 from engine.spec.document import patterns
 from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from engine.tools.texts import plain_text
-from engine.values.trees import Json
+from engine.values.trees import Json, TreePath, map_leaves
 
 MAX_DESCRIPTION = 400
 """Characters of the description of an argument or of one of its members."""
@@ -21,6 +21,8 @@ _FORMATS = frozenset(
     {"date", "date-time", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"}
 )
 """Formats of JSON Schema; Gemini's API refuses others in the schemas of some clients."""
+_INTEGERS = (-(2**63), 2**64 - 1)
+_HUGE = 10**308
 _BOUNDS = frozenset(
     {"minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"}
     | {"minProperties", "maxProperties", "minContains", "maxContains", "uniqueItems"}
@@ -28,8 +30,17 @@ _BOUNDS = frozenset(
 )
 
 
+def _readable(path: TreePath, value: Any) -> Any:
+    """A value that every client reads: an integer of more than 64 bits is a float."""
+    if type(value) is not int or _INTEGERS[0] <= value <= _INTEGERS[1]:
+        return value
+    return float(min(max(value, -_HUGE), _HUGE))
+
+
 def copy_keyword(schema: Json, key: str, value: Any) -> None:
     """Copy a keyword without schemas to `schema`, if agents need it."""
+    if not isinstance(value, str):
+        value = map_leaves(value, _readable)
     if key in _BOUNDS and isinstance(value, int | float):
         schema[key] = value
     elif key == "type":

@@ -10,6 +10,10 @@ from tests.support.each import each
     [
         ("minLength", 3, {"minLength": 3}),
         ("minLength", "3", {}),
+        ("maximum", 2**64 - 1, {"maximum": 2**64 - 1}),
+        ("maximum", 2**64, {"maximum": 2.0**64}),
+        ("enum", [2**70, "a"], {"enum": [2.0**70, "a"]}),
+        ("const", -(10**400), {"const": -1e308}),
         ("type", ["string", "file"], {"type": "string"}),
         ("type", "file", {}),
         ("enum", [], {}),
