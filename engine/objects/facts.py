@@ -6,7 +6,7 @@
     marks:    [{kind: file, form: map, at: body#/metadata, shown: body#/metadata}]
     turns:    create                                what it does with stored responses
     batch:    [requests, state]                     what it has of batches
-    when:     body#/store                           it makes an object only if this is true
+    when:     body#/store                           it makes objects only if this is true
     streams:  body#/file                            the file that is sent on as it arrives
     copy:     content                               its part in copying a file to another vendor
 
@@ -20,10 +20,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.objects.places import REQUEST, RESPONSE, BadPlace, IdPlace, read_place
 from engine.source.problem import Path
 from engine.values.json_pointer import path_of
+from engine.values.trees import member_at
 
 EXTENSION = "x-modelway-objects"
 """The key of an operation in a document."""
@@ -80,12 +82,24 @@ class MarkFacts(Struct, frozen=True):
     shown: IdPlace | None = None
 
 
+class Condition(Struct, frozen=True):
+    """The path in the JSON of requests that make objects of some `kinds`, or of all."""
+
+    at: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
+
+    def holds(self, value: object) -> bool:
+        """Whether JSON has true or an object there."""
+        member = member_at(value, self.at)
+        return member is True or isinstance(member, dict)
+
+
 class ObjectFacts(Struct, frozen=True):
     """The facts of an operation. `turns` is a word of TURNS, "" if it has nothing to do with stored
-    responses; `batch` are words of BATCH. With `when` only requests make objects whose JSON has
-    true at this path. `streams` is the field of a form whose file is sent on as it arrives, "" for
-    a body that is no form; None if bodies are received first. `copy` is a word of COPY, "" for
-    an operation that has no part in copying files."""
+    responses; `batch` are words of BATCH. `when` is the condition of making objects, None where all
+    requests do. `streams` is the field of a form whose file is sent on as it arrives, "" for a body
+    that is no form; None if bodies are received first. `copy` is a word of COPY, "" for an
+    operation that has no part in copying files."""
 
     names: tuple[IdPlace, ...] = ()
     creates: tuple[IdPlace, ...] = ()
@@ -93,9 +107,18 @@ class ObjectFacts(Struct, frozen=True):
     marks: tuple[MarkFacts, ...] = ()
     turns: str = ""
     batch: tuple[str, ...] = ()
-    when: tuple[str, ...] = ()
+    when: Condition | None = None
     streams: str | None = None
     copy: str = ""
+
+    @property
+    def otherwise(self) -> ObjectFacts:
+        """The facts of a request for which `when` does not hold."""
+        if self.when is None:
+            return self
+        kinds = self.when.kinds
+        creates = tuple(each for each in self.creates if kinds and each.kind not in kinds)
+        return replace(self, creates=creates, marks=())
 
     @property
     def needs_body(self) -> bool:
@@ -135,7 +158,7 @@ class _Reader:
             self._marks(value.get("marks", [])),
             self._turns(value.get("turns", "")),
             self._batch(value.get("batch", [])),
-            self._pointer(value["when"], "body#", ("when",)) if "when" in value else (),
+            self._condition(value["when"]) if "when" in value else None,
             self._stream(value.get("streams")),
             self._copy(value.get("copy", "")),
         )
@@ -234,6 +257,16 @@ class _Reader:
             return str(value)
         self._add(("copy",), f"this is one of {', '.join(COPY)}")
         return ""
+
+    def _condition(self, value: object) -> Condition:
+        if not isinstance(value, dict):
+            return Condition(self._pointer(value, "body#", ("when",)))
+        self._refuse_unknown(value, ("at", "kinds"), ("when",))
+        listed = value.get("kinds")
+        kinds = listed if isinstance(listed, list) else [listed]
+        if all(self._is_kind(kind, ("when", "kinds")) for kind in kinds):
+            return Condition(self._pointer(value.get("at"), "body#", ("when", "at")), tuple(kinds))
+        return Condition(())
 
     def _stream(self, value: object) -> str | None:
         if value is None:

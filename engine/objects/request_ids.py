@@ -32,7 +32,7 @@ from engine.values.json_edit import (
     refuse_repeated_names,
 )
 from engine.values.media_types import body_kind, essence
-from engine.values.trees import member_at, value_at
+from engine.values.trees import value_at
 
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
 """How a JSON object or list begins."""
@@ -72,7 +72,7 @@ class RequestIds:
     def open(self, exchange: Exchange, opened: OpenedIds) -> bool:
         """Open the ids of a request, and mark what it makes. Returns whether the body has changed.
         Raises GatewayError 400 and 404."""
-        opened.creates = not self._when or member_at(exchange.content.value, self._when) is True
+        opened.creates = self._when is None or self._when.holds(exchange.content.value)
         for place in self._of["path"]:
             self._open_path(exchange, place, opened)
         if self._of["query"] and exchange.query:

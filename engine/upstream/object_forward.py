@@ -57,6 +57,7 @@ class ObjectForward(Forward):
         super().__init__(*arguments, dialect=dialect, **options)
         self.objects = objects
         self._places = SealedPlaces(objects.facts, dialect.json_name)
+        self._other_places = SealedPlaces(objects.facts.otherwise, dialect.json_name)
 
     def __call__(self, exchange: Exchange) -> Response:
         opened = exchange.objects
@@ -108,7 +109,7 @@ class ObjectForward(Forward):
         elif exchange.upgrade is not None:
             opened.sealer = sealer = self.response_sealer(last, exchange, opened)
             response.headers = sealer.headers(response.headers)
-        elif opened.creates:
+        elif opened.creates or self.objects.facts.otherwise.creates:
             self.seal(response, exchange, self.response_sealer(last, exchange, opened))
         return response
 
@@ -131,7 +132,7 @@ class ObjectForward(Forward):
         upstream, holder = result.target.upstream, self.holder_of(result, opened, exchange)
         batches = self.objects.batches
         return ResponseSealer(
-            self._places,
+            self._places if opened.creates else self._other_places,
             self.objects.opener.sealer,
             opened.owner,
             holder,

@@ -292,3 +292,49 @@ def test_the_version_of_a_skill_is_found_by_its_id(sealed: Running) -> None:
         version = client.beta.skills.versions.create(skill.id, files=[("s/SKILL.md", b"-")])
         found = client.beta.skills.versions.retrieve(version.id, skill_id=skill.id)
         assert found.id == version.id
+
+
+def test_a_conversation_that_anthropic_holds_is_its_caller_s(sealed: Running) -> None:
+    def ask(client: Anthropic, thread: Any, **options: Any) -> Any:
+        messages: Any = [{"role": "user", "content": "hi"}]
+        model, more = "claude-sonnet", {"thread": thread} if thread else {}
+        return client.beta.messages.create(
+            model=model, max_tokens=9, messages=messages, **more, **options
+        )
+
+    with (
+        Anthropic(base_url=sealed.url, api_key=ALL, max_retries=0) as client,
+        Anthropic(base_url=sealed.url, api_key=OTHER, max_retries=0) as other,
+    ):
+        begun = ask(client, {"type": "create"})
+        thread = {"type": "continue", "previous_message_id": begun.id}
+        assert begun.id.startswith("msg_mw")
+        assert ask(client, thread).id.startswith("msg_mw")
+        streamed = next(iter(ask(client, thread, stream=True)))
+        assert streamed.message.id.startswith("msg_mw")
+        with pytest.raises(NotFoundError, match="no such object"):
+            ask(other, thread)
+        raw = ask(client, None).id
+        assert not raw.startswith("msg_mw"), "the id of a message that is not held"
+        for diagnosed in (raw, begun.id):
+            assert ask(client, None, diagnostics={"previous_message_id": diagnosed}).content
+        with pytest.raises(NotFoundError, match="no such object"):
+            ask(client, {"type": "continue", "previous_message_id": raw})
+
+
+def test_a_chat_searches_stores_of_its_caller_only(sealed: Running) -> None:
+    client, other = google(sealed), google(sealed, OTHER)
+    store = str(client.file_search_stores.create(config={"display_name": "d"}).name)
+    config = types.GenerateContentConfig(
+        tools=[types.Tool(file_search=types.FileSearch(file_search_store_names=[store]))]
+    )
+    for each, name in ((client, store), (other, store), (client, "fileSearchStores/d-123")):
+        config.tools[0].file_search.file_search_store_names = [name]  # type: ignore[index,union-attr]
+        if (each, name) == (client, store):
+            asked = each.models.generate_content(
+                model="gemini-2.5-flash", contents="hi", config=config
+            )
+            assert asked.candidates
+            continue
+        with pytest.raises(errors.ClientError, match="no such object"):
+            each.models.generate_content(model="gemini-2.5-flash", contents="hi", config=config)

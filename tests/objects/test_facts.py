@@ -1,6 +1,6 @@
 """What a document says of objects, and every mistake in it at its place."""
 
-from engine.objects.facts import ListFacts, read_facts
+from engine.objects.facts import Condition, ListFacts, read_facts
 from tests.support.each import each
 
 FACTS = {
@@ -22,6 +22,39 @@ def test_all_facts_are_read():
     assert facts.lists == ListFacts("file", items=("files",), cursor="token", next=("next",))
     assert facts.marks[0].at.steps == ("metadata",)
     assert facts.marks[0].shown is None
+
+
+THREAD = {"at": "body#/thread", "kinds": ["message"]}
+
+
+@each(
+    ("when", "kinds"),
+    [(None, ["message", "file"]), ("body#/store", []), (THREAD, ["file"])],
+)
+def test_the_objects_of_a_request_for_which_the_condition_does_not_hold(when, kinds):
+    creates = {"message": "body#/id", "file": "body#/file"}
+    mark = {"kind": "message", "form": "map", "at": "body#/metadata"}
+    value = {"creates": creates, "marks": [mark]} | ({"when": when} if when else {})
+    otherwise = read_facts(value)[0].otherwise
+    assert [place.kind for place in otherwise.creates] == kinds
+    assert bool(otherwise.marks) is (when is None)
+
+
+@each(
+    ("value", "holds"),
+    [
+        ({"thread": {"type": "create"}}, True),
+        ({"thread": True}, True),
+        ({"thread": {}}, True),
+        ({"thread": False}, False),
+        ({"thread": "yes"}, False),
+        ({"thread": None}, False),
+        ({}, False),
+        ([], False),
+    ],
+)
+def test_a_condition_holds_for_true_and_for_an_object(value, holds):
+    assert Condition(("thread",)).holds(value) is holds
 
 
 @each(("streams", "expected"), [("body#/file", "file"), ("body#", ""), (None, None)])
@@ -52,6 +85,11 @@ def test_a_body_is_needed_where_it_has_ids_or_a_mark(facts, expected):
         ({"creates": {"file": "path.id"}}, ("creates", "file")),
         ({"streams": "body#/a/b"}, ("streams",)),
         ({"streams": 3}, ("streams",)),
+        ({"when": "store"}, ("when",)),
+        ({"when": {"kinds": ["message"]}}, ("when", "at")),
+        ({"when": {"at": "body#/thread"}}, ("when", "kinds")),
+        ({"when": {"at": "body#/thread", "kinds": ["M"]}}, ("when", "kinds")),
+        ({"when": {**THREAD, "more": 1}}, ("when", "more")),
         ({"copy": "move"}, ("copy",)),
         ({"lists": []}, ("lists",)),
         ({"lists": {"kind": 3}}, ("lists", "kind")),
