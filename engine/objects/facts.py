@@ -263,7 +263,7 @@ class _Reader:
             return Condition(self._pointer(value, "body#", ("when",)))
         self._refuse_unknown(value, ("at", "kinds"), ("when",))
         listed = value.get("kinds")
-        kinds = listed if isinstance(listed, list) else [listed]
+        kinds: list[Any] = listed if isinstance(listed, list) else [listed]
         if all(self._is_kind(kind, ("when", "kinds")) for kind in kinds):
             return Condition(self._pointer(value.get("at"), "body#", ("when", "at")), tuple(kinds))
         return Condition(())
