@@ -36,6 +36,12 @@ from engine.values.trees import value_at
 
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
 """How a JSON object or list begins."""
+_CHARSET = re.compile(
+    r"charset\s*=(?!\s*[\"']?(?:utf-?8|(?:us-)?ascii|iso-8859-1)\b)", re.IGNORECASE
+)
+"""Another charset than those in which ids, which are ASCII, have their bytes."""
+_WIDE = re.compile(rb"\xfe\xff|\xff\xfe|.?\0", re.DOTALL)
+"""How UTF-16 and UTF-32 begin."""
 
 
 class RequestIds:
@@ -129,6 +135,8 @@ class RequestIds:
 
     def _open_body(self, exchange: Exchange, opened: OpenedIds) -> bool:
         content_type = exchange.header("CONTENT_TYPE") or ""
+        if self._body and exchange.body.size:
+            _refuse_coded(exchange, content_type)
         kind = body_kind(exchange.content.media_type or essence(content_type))
         if kind == "json" or (not exchange.body.size and not content_type):
             return self._open_json(exchange, opened)
@@ -139,10 +147,7 @@ class RequestIds:
         elif not self._body or not exchange.body.size:
             return False
         else:
-            message = (
-                "The ids in a body of this Content-Type cannot be read; send application/json."
-            )
-            raise GatewayError(415, "unsupported_media_type", message)
+            raise _unreadable()
         if changed and exchange.body.in_memory is not None:
             self._parse(exchange)
         return changed
@@ -220,6 +225,8 @@ class RequestIds:
         return bool(self._roots) and name.partition("[")[0] in self._roots
 
     def _open_form(self, exchange: Exchange, opened: OpenedIds) -> bool:
+        if self._body and _JSON.match(exchange.body.buffer):
+            raise _unreadable()  # some servers read JSON whatever its Content-Type
         raw = bytes(exchange.body.buffer).decode("latin-1")
         segments, changed = [], False
         for name, segment in Query.parse(raw, "the form").segments():
@@ -265,6 +272,22 @@ class RequestIds:
         # A large body is not copied for it: nothing behind this reads its bytes again.
         exchange.body = body.with_edits(*changes)
         return True
+
+
+def _refuse_coded(exchange: Exchange, content_type: str) -> None:
+    """Refuse a body in which nobody finds the ids that a vendor may find: compressed, or in a wide
+    charset. Raises GatewayError 415."""
+    coding = (exchange.header("HTTP_CONTENT_ENCODING") or "identity").strip().lower()
+    is_wide = _CHARSET.search(content_type) or _WIDE.match(exchange.body.buffer)
+    if coding != "identity" or (is_wide and "multipart/" not in content_type.lower()):
+        raise _unreadable()
+
+
+def _unreadable() -> GatewayError:
+    message = (
+        "The ids in a body of this Content-Type cannot be read; send application/json in UTF-8."
+    )
+    return GatewayError(415, "unsupported_media_type", message)
 
 
 def _refuse_json(name: str, buffer: Buffer, start: int, end: int) -> None:

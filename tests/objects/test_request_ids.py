@@ -1,5 +1,6 @@
 """Ids in requests: where they are found, and what is refused."""
 
+import gzip
 import itertools
 import json
 from urllib.parse import quote
@@ -230,3 +231,34 @@ def test_an_object_is_made_only_where_the_request_says_so():
         exchange = with_json(value)
         assert opened(facts, exchange).creates is creates
         assert (b"modelway_owner" in exchange.body.buffer) is creates
+
+
+@pytest.mark.parametrize(
+    ("coded", "content_type", "more"),
+    [
+        (lambda text: text.encode("utf-16"), "application/json; charset=utf-16", {}),
+        (lambda text: text.encode("utf-16"), "application/json", {}),
+        (lambda text: text.encode("utf-16-le"), "application/json", {}),
+        (lambda text: text.encode("utf-32-be"), "application/json", {}),
+        (lambda text: text.replace("_", "+AF8-").encode(), 'application/json;charset="utf-7"', {}),
+        (str.encode, "application/x-www-form-urlencoded", {}),
+        (lambda text: gzip.compress(text.encode()), "application/json", {"gzip": True}),
+    ],
+    ids=["utf-16", "mark", "utf-16-le", "utf-32", "utf-7", "form", "gzip"],
+)
+def test_a_body_in_which_no_id_is_found_is_refused(coded, content_type, more):
+    text = '{"input_file_id": "file-of-another"}'
+    environ = {"CONTENT_TYPE": content_type} | ({"HTTP_CONTENT_ENCODING": "gzip"} if more else {})
+    exchange = new_exchange(body=Body(coded(text)), environ=environ)
+    with pytest.raises(GatewayError) as raised:
+        opened({"names": {"file": "body#/input_file_id"}}, exchange)
+    assert raised.value.status == 415
+
+
+@pytest.mark.parametrize("charset", ["utf-8", '"UTF8"', " us-ascii", "iso-8859-1; x=y"])
+def test_a_charset_in_which_ids_have_their_bytes_is_read(charset):
+    environ = {"CONTENT_TYPE": f"application/json; charset={charset}"}
+    exchange = new_exchange(body=Body(b'{"input_file_id": "file-of-another"}'), environ=environ)
+    with pytest.raises(GatewayError) as raised:
+        opened({"names": {"file": "body#/input_file_id"}}, exchange)
+    assert raised.value.status == 404
