@@ -28,3 +28,9 @@ def test_callers_without_a_token_share_what_they_make_with_each_other_alone():
 
 def test_with_all_everything_is_everybodys():
     assert owner_of(ANN, "all") == owner_of(None, "all") == EVERYBODY
+
+
+def test_a_token_that_moves_to_another_team_leaves_its_objects_there():
+    owners = {owner_of(Caller("ann", team=team), "team") for team in ("red", "blue", "")}
+    assert len(owners) == 3
+    assert owner_of(Caller("ann", team="red"), "team") == owner_of(Caller("b", team="red"), "team")
