@@ -21,6 +21,17 @@ def test_a_filter_passes_all_unless_it_says_otherwise() -> None:
     assert (body.feed(b"a"), body.finish(), body.failure, body.ended) == (b"a", b"", None, False)
 
 
+def test_nothing_follows_the_last_piece_of_a_body_that_has_failed() -> None:
+    class Ending(Filter):
+        def finish(self) -> bytes:
+            return b"!"
+
+    body = Ending()
+    assert (body.feed_last(b"a"), body.feed_last(b"")) == (b"a!", b"!")
+    body.failure = Unreadable("it is a word")
+    assert body.feed_last(b"a") == b"a"
+
+
 def test_a_decoded_body_may_be_longer_than_the_bound_of_a_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

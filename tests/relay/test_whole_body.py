@@ -51,6 +51,19 @@ def test_a_whole_body_that_cannot_be_decoded_is_unreadable(encoding: str, data: 
     assert isinstance(body.failure, Unreadable)
 
 
+def test_a_body_in_one_piece_passes_at_once() -> None:
+    body, parts = body_of(max_bytes=3)
+    assert (body.feed_last(b"abc"), body.failure, parts) == (b"abc", None, [b"abc"])
+    body, parts = body_of(b"a", max_bytes=3)
+    assert (body.feed_last(b"bc"), body.failure, parts) == (b"abc", None, [b"a", b"bc"])
+
+
+def test_a_body_in_one_piece_is_bounded() -> None:
+    body, parts = body_of(max_bytes=2)
+    assert (body.feed_last(b"abc"), parts) == (b"", [b"abc"])
+    assert str(body.failure) == "the upstream's answer has over 2 bytes"
+
+
 class Doubling(WholeBody):
     """Writes its body twice; `changes` counts the changes in this process."""
 
@@ -77,6 +90,25 @@ def double(*parts: bytes, encoding: str = "") -> tuple[bytes, Doubling]:
     while body.has_more:
         data += body.more()
     return data, body
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data", "changes"),
+    [
+        ("", bytes(LARGE), 1),
+        ("", bytes(LARGE + 1), 0),
+        ("gzip", gzip.compress(bytes(LARGE)), 1),
+        ("gzip", gzip.compress(bytes(LARGE + 1)), 0),
+    ],
+    ids=["small", "large", "small when decoded", "large when decoded"],
+)
+def test_a_large_body_in_one_piece_is_changed_in_another_process(
+    encoding: str, data: bytes, changes: int
+) -> None:
+    body = Doubling(100_000_000, encoding, lambda part: None)
+    body.feed_last(data)
+    assert (body.changes, body.failure) == (changes, None)
+    body.close()
 
 
 @pytest.mark.parametrize("size", [LARGE, LARGE + 1, LARGE * 3])
