@@ -150,6 +150,21 @@ def test_an_answer_in_one_piece_may_have_a_bounded_size() -> None:
         stream.event(chunk(content=text))
 
 
+def test_an_answer_that_comes_in_one_piece_may_have_as_much() -> None:
+    with pytest.raises(BrokenAnswer, match=f"over {MAX_ANSWER} bytes"):
+        ask().answer(call("x" * MAX_ANSWER))
+
+
+def test_calls_of_a_kind_that_only_the_caller_has_get_ids_of_their_own() -> None:
+    item = {"type": "custom_tool_call", "call_id": "c", "name": "run", "input": "ls"}
+    result = {"type": "custom_tool_call_output", "call_id": "c", "output": "done"}
+    translation = Translation(language("responses"), language("chat_completions"))
+    exchange = ask(translation, input=[item, result, {**item, "input": "pwd"}, result])
+    messages = json.loads(exchange.target_request.body)["messages"]
+    ids = [each["id"] for message in messages for each in message.get("tool_calls", ())]
+    assert ids == ["c", "c_2"]
+
+
 def test_an_answer_of_too_many_objects_is_broken() -> None:
     with pytest.raises(BrokenAnswer, match=f"over {MAX_ANSWER_OBJECTS} objects"):
         ask().answer(b'{"choices":[' + b"{}," * MAX_ANSWER_OBJECTS + b"{}]}")

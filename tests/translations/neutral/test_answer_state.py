@@ -6,6 +6,7 @@ from copy import copy
 
 import pytest
 
+from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_state import MAX_BLOCKS, AnswerState
 from engine.translations.neutral.content import (
     Block,
@@ -103,6 +104,8 @@ def test_events_out_of_order_are_refused(answer: list[Event]) -> None:
     state = check(*answer[:-1])
     with pytest.raises(BrokenAnswer, match="out of order"):
         state.check(answer[-1])
+    with pytest.raises(BrokenAnswer, match="out of order"):
+        Assembly().add(map(copy, answer))
 
 
 @pytest.mark.parametrize(
@@ -120,6 +123,8 @@ def test_a_block_has_only_what_belongs_to_it(block: Block, event: Event) -> None
     state = check(Start(), Open(block))
     with pytest.raises(BrokenAnswer, match=r"has a \w+ in a \w+"):
         state.check(event)
+    with pytest.raises(BrokenAnswer, match=r"has a \w+ in a \w+"):
+        Assembly().add([Start(), Open(block), copy(event)])
 
 
 def test_the_blocks_of_an_answer_are_bounded() -> None:
