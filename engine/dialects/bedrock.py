@@ -164,6 +164,7 @@ DIALECT = Dialect(
     hidden_headers=frozenset({"set-cookie"}),
     request_id_headers=("x-request-id", "x-amzn-requestid"),
     provider="aws.bedrock",
+    answer_members={"/converse": ("output",)},
     tasks=dict.fromkeys(_CHATS, "chat"),
     operation_names={"Converse": "chat", "ConverseStream": "chat"},
 )

@@ -205,6 +205,11 @@ class RequestRecord:
         if not attempt.failure:
             self.first_byte = attempt.start + attempt.seconds - self.start
 
+    def amend(self, attempt: Attempt, failure: str, now: float) -> None:
+        """Note the failure of an attempt whose response broke off after its first content."""
+        failed = attempt._replace(failure=failure, seconds=now - attempt.start)
+        self.attempts = [failed if each is attempt else each for each in self.attempts]
+
     def end(self, status: int, outcome: Outcome, code: str = "") -> None:
         """Set the result of the exchange."""
         self.status, self.outcome, self.code = status, outcome, code

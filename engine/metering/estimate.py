@@ -16,6 +16,7 @@ from typing import Any
 from engine.dialects.interface.usage import MAX_COUNT, OutputMembers, count
 from engine.exchange.exchange import MISSING, Exchange
 from engine.values.json_edit import Buffer, value_end
+from engine.values.trees import member_at
 from engine.values.usage import NO_USAGE, OutputFields, Path, Takes, Usage
 
 BYTES_PER_TOKEN = 4
@@ -140,9 +141,7 @@ def _first_count(body: dict[str, Any], paths: tuple[Path, ...], least: int) -> i
     """The first count of these members. A text counts as `least` or more, because an upstream may
     ignore it."""
     for path in paths:
-        value: Any = body
-        for key in path:
-            value = value.get(key) if isinstance(value, dict) else None
+        value = member_at(body, path)
         if (number := count(value)) is not None:
             return max(number, least) if isinstance(value, str) else number
     return None

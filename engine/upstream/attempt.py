@@ -173,6 +173,8 @@ def _open(
         is Framing.EVENTS
     ):
         look = True
+    if translated is None:
+        content.several = dialect.request_fields.output.wants_several(exchange.content.value)
     if look or target.edits.responses or response.header("content-type") != JSON:
         response = result.response = framed_for(
             target, response, exchange, dialect, translated, content, look=look

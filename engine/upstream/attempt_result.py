@@ -65,10 +65,13 @@ class AttemptResult(Struct):
             self.open.response = self.response
             self.open.answered()
 
-    def broke_off(self, failure: str = "reset") -> None:
-        """Record that the response broke off after its first content, by the class of the
-        failure."""
-        self.target.state.failed(failure, time.monotonic())
+    def broke_off(self, record: RequestRecord, failure: str = "reset") -> None:
+        """Record that the response broke off after its first content, by the class of the failure:
+        "" if the request is at fault."""
+        now = time.monotonic()
+        self.target.state.failed(failure, now)
+        if failure:
+            record.amend(self.attempt, failure, now)
         if self.open is not None and failure:
             self.open.failed(failure)
 

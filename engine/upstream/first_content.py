@@ -7,6 +7,7 @@ before any content, or an end without content, is a failure like a 5xx.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -35,16 +36,18 @@ EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
 NO_CONTENT = {"message": "its stream ended before any content"}
 NO_ANSWER = {"message": "its response has no answer"}
+_NO_END = {"message": "its response has answers with an end and one without"}
 _END_MARKER = END_MARKER.decode()
 _SMALL = 2_048
 _EMPTY = re.compile(
-    rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp"|choices"\s*:\s*\[\s*\]'
+    rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp"'
+    rb'|(?:choices|candidates|data)"\s*:\s*\[\s*\]'
     rb'|success"\s*:\s*false|status"\s*:\s*"failed"|finish_reason"\s*:\s*"(?:%s)")'
     % b"|".join(reason.encode() for reason in FAILED_REASONS)
 )
 _REPORT = re.compile(
     rb'\s*\{\s*"(?:code|detail|error_\w+|errors|fault|header|message|msg|Response|ret|status\w*'
-    rb'|createTime|modelVersion|responseId|usageMetadata)"'
+    rb'|createTime|modelVersion|responseId|usageMetadata|data|model|response|result|success)"'
 )
 """What a small answer has that reports an error behind other members (anywhere), or in place of
 them (at its start): Gemini's without a candidate begin with their names. One pattern of both would
@@ -52,9 +55,12 @@ be tried at each byte, not only at each quote."""
 _FAILED = f'"{FAILED}"'.encode()
 """A failed response repeats its request, and may be long."""
 
-_FULL_MEMBERS = ("choices", "candidates")
-_ANSWER_MEMBERS = ("output", "content", "stop_reason", "promptFeedback", "prompt_feedback")
-"""The members of which a chat's answer has one, in any format; the first ones are not empty."""
+_ANSWER = re.compile(
+    rb'"(?:choices|content|stop_reason|output|output_text|data|candidates|prompt_?[fF]eedback'
+    rb'|embeddings?)"'
+)
+"""The members of answers, in any format (see `Dialect.answer_members`)."""
+
 _PREFIX = 64  # bytes of JSON, white space included, that contain its first member
 
 
@@ -83,13 +89,15 @@ class FirstContent(Struct):
     """The start of a response: `first` is ready to be sent, `events` filters the rest of a stream
     of events, a Cleaner unless they are our own; it is None for a response that is relayed as
     bytes. `is_silent`: it is a stream of which nothing has arrived in the time for a heartbeat.
-    `framing` is that of its bytes, None while it is not known.
+    `framing` is that of its bytes, None while it is not known. `several`: the request asks for
+    several answers, of which one may break off.
     """
 
     first: bytes
     events: Filter | None = None
     is_silent: bool = False
     framing: Framing | None = None
+    several: bool = False
 
 
 def media_type(response: IncomingResponse) -> str:
@@ -204,9 +212,8 @@ def _open_body(
     """The start of a body that is not a stream of events. It may be an error, instead of a stream
     or as the first item of a streamed array, or no answer at all."""
     first = content.first = response.read()
-    may_be_empty = (len(first) <= _SMALL or first.find(_FAILED) >= 0) and (
-        _REPORT.match(first) or _EMPTY.search(first)
-    )
+    needed = () if _ANSWER.search(first) is not None else dialect.members_of_answer(chat_path)
+    is_odd = content.several or _has_sign(first)
     if first[:1] != b"{":
         is_success = response.status < 300 and dialect.has_chat(chat_path)
         if is_success and (not first or _is_no_json(response, kind, content)):
@@ -214,20 +221,33 @@ def _open_body(
         first = content.first
         if kind == JSON and content.framing is None:
             raise Misframed(first)
-    elif not may_be_empty and len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
+    elif not (is_odd or needed) and len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
         return content  # nearly every response
     if kind != JSON or response.status != 200 or response.header("content-encoding"):
         return content
-    while (may_be_empty or _may_be_error(first, dialect)) and len(first) <= HELD_BYTES:
+    while len(first) <= HELD_BYTES and (
+        is_odd or (needed and _ANSWER.search(first) is None) or _may_be_error(first, dialect)
+    ):
         document = NotAnEvent(first).document
         if dialect.is_error_event(document) and not _is_looked_up(document, dialect, chat_path):
             raise ErrorFirst(document)
-        if _lacks_answer(document, dialect, chat_path):
+        if document is not None and dialect.lacks_answer(document, chat_path):
             raise ErrorFirst(document if error_text(document) else NO_ANSWER)
+        if content.several and lacks_end(dict(dialect.choices(document))):
+            raise ErrorFirst(_NO_END)
         if document is not None or response.is_complete or not (more := response.read()):
             break
         first = content.first = first + more
+        is_odd = is_odd or _has_sign(first)
     return content
+
+
+def _has_sign(first: bytes) -> bool:
+    """Whether the beginning of a body has a sign of an error or of no answer."""
+    return bool(
+        (len(first) <= _SMALL or first.find(_FAILED) >= 0)
+        and (_REPORT.match(first) or _EMPTY.search(first))
+    )
 
 
 def _is_no_json(response: IncomingResponse, kind: str, content: FirstContent) -> bool:
@@ -251,13 +271,10 @@ def _is_looked_up(document: Any, dialect: Dialect, chat_path: str) -> bool:
     return is_failed and not dialect.has_chat(chat_path)
 
 
-def _lacks_answer(document: Any, dialect: Dialect, chat_path: str) -> bool:
-    """Whether a body with a sign of an error is not an answer of a chat."""
-    if not isinstance(document, dict) or not dialect.has_chat(chat_path):
-        return False
-    if any(document.get(member) is not None for member in _ANSWER_MEMBERS):
-        return False
-    return not any(document.get(member) for member in _FULL_MEMBERS)
+def lacks_end(choices: Mapping[int, bool]) -> bool:
+    """Whether one of several answers breaks off: others say that they end. No end at all is how
+    some servers write all answers."""
+    return len({*choices.values()}) > 1
 
 
 def _may_be_error(text: bytes, dialect: Dialect) -> bool:

@@ -67,7 +67,7 @@ def framed_for(
         response = framed(received, wanted, content, beat, look=look)
         if not dialect.array_streams:
             return _in_events(response, wanted, dialect)
-    stream = _with_judge(response, wanted(), dialect, upstream.redaction)
+    stream = _with_judge(response, wanted(), dialect, upstream.redaction, content.several)
     if stream is not None:
         content.framing = Framing.ARRAY
     return stream or response
@@ -153,7 +153,11 @@ def _in_events(
 
 
 def _with_judge(
-    response: IncomingResponse, wanted: Framing, dialect: Dialect, redaction: Redaction
+    response: IncomingResponse,
+    wanted: Framing,
+    dialect: Dialect,
+    redaction: Redaction,
+    several: bool,
 ) -> FilteredResponse | None:
     """A framed response to a request that wants a JSON array, or Amazon's messages: judged, and
     written as the array where it is events. None for any other, and for one in an encoding that
@@ -166,9 +170,12 @@ def _with_judge(
     elif wanted is not Framing.ARRAY:
         return None
     elif kind == EVENT_STREAM:
-        body, headers = EventArray(dialect, redaction), _headers_for(response, JSON)
+        body, headers = (
+            EventArray(dialect, redaction, several=several),
+            _headers_for(response, JSON),
+        )
     else:
-        body = JudgedStream(ArrayEvents(), dialect, redaction)
+        body = JudgedStream(ArrayEvents(), dialect, redaction, several=several)
     usage_reader = None if dialect.meter is None else body.usage
     return FilteredResponse(response, headers, body, usage_reader)
 

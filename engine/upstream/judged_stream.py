@@ -29,13 +29,15 @@ class JudgedStream(Filter):
     failure is ErrorFirst. Behind it, what holds the error passes too. `usage` reads the events.
     """
 
-    def __init__(self, source: Filter, dialect: Dialect, redaction: Redaction) -> None:
+    def __init__(
+        self, source: Filter, dialect: Dialect, redaction: Redaction, *, several: bool = False
+    ) -> None:
         self.usage = reader(dialect.meter, EVENT_STREAM)
         self._source = source
         self._dialect = dialect
         self._redaction = redaction
         self._cleaner = Cleaner(dialect.stream)
-        self._judge = StreamJudge(dialect, redaction)
+        self._judge = StreamJudge(dialect, redaction, several=several)
         self._held = b""
         self._has_content = False
 
@@ -124,8 +126,8 @@ class EventArray(JudgedStream):
 
     _begun = False
 
-    def __init__(self, dialect: Dialect, redaction: Redaction) -> None:
-        super().__init__(Filter(), dialect, redaction)
+    def __init__(self, dialect: Dialect, redaction: Redaction, *, several: bool = False) -> None:
+        super().__init__(Filter(), dialect, redaction, several=several)
 
     def _write(self, data: bytes, events: bytes) -> bytes:
         return b"".join(map(self._item, filter(None, map(event_json, events.split(b"\n\n")))))

@@ -17,7 +17,6 @@ from engine.exchange.interruption import interruption
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
 from engine.process.loop_turn import await_turn
-from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.failures import IdleTimeout, Silence, UpstreamFailure
@@ -81,7 +80,7 @@ def relay(
     if content.events is not None:
         headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
         headers += _STREAM_HEADERS.items()
-        stream = _EventStream(result, response, content.events, exchange, dialect, watcher)
+        stream = _EventStream(result, response, content, exchange, dialect, watcher)
         events = stream.events(content.first)
         return Response(status, headers, PushStream(events, stream.pipeline))
     if response.is_complete and not bodiless:
@@ -117,9 +116,9 @@ def _relay_bytes(
     except (UpstreamFailure, EventTooLarge, ReportedError) as failure:
         exchange.record.outcome = Outcome.UPSTREAM_CUT
         if isinstance(failure, ReportedError):
-            result.broke_off(error_class(dialect, failure.document))
+            result.broke_off(exchange.record, error_class(dialect, failure.document))
         else:
-            result.broke_off()
+            result.broke_off(exchange.record)
         cause = failure.with_traceback(None)
         raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(cause)) from cause
     except GreenletExit as cause:
@@ -138,11 +137,13 @@ class _EventStream:
         self,
         result: AttemptResult,
         response: IncomingResponse,
-        events: Filter,
+        content: FirstContent,
         exchange: Exchange,
         dialect: Dialect,
         watcher: DisconnectWatcher,
     ) -> None:
+        events = content.events
+        assert events is not None
         self.pipeline = Pipeline()
         self._response = response
         self._filter, self._clean = events, events.feed
@@ -154,7 +155,7 @@ class _EventStream:
         self._beat = upstream.heartbeat if dialect.heartbeat else None
         self._idle = upstream.timeouts.idle
         self._redaction = upstream.redaction
-        self._judge = StreamJudge(dialect, upstream.redaction)
+        self._judge = StreamJudge(dialect, upstream.redaction, several=content.several)
         self._keep, self._send = self._judge.keep, self.pipeline.send
         self._is_translated = not isinstance(events, Cleaner)  # then they are our own
         self._long = b""  # events to be checked by the greenlet, and sent in parts by the server
@@ -197,7 +198,9 @@ class _EventStream:
             self._exchange.record.outcome = Outcome.COMPLETE
         else:
             self._exchange.record.outcome = Outcome.UPSTREAM_CUT
-            self._result.broke_off(error_class(self._dialect, self._judge.error))
+            self._result.broke_off(
+                self._exchange.record, error_class(self._dialect, self._judge.error)
+            )
 
     def _check(self, events: bytes) -> bytes:
         """The events that may be sent, which are kept for the end of the stream. Bytes with a
@@ -274,9 +277,9 @@ class _EventStream:
         self._exchange.record.outcome = Outcome.UPSTREAM_CUT
         document = self._reported(failure)
         if document is None:
-            self._result.broke_off()
+            self._result.broke_off(self._exchange.record)
             return self._dialect.error_event(self._error_of(failure))
-        self._result.broke_off(error_class(self._dialect, document))
+        self._result.broke_off(self._exchange.record, error_class(self._dialect, document))
         if isinstance(failure, ReportedError) and failure.event:
             return failure.event
         return self._dialect.error_event(self._redaction.redact(self._in_dialect(document)))

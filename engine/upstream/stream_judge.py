@@ -16,6 +16,7 @@ from engine.dialects.interface.error_forms import ERROR, OTHER_SIGNS, event_docu
 from engine.process.loop_turn import paced
 from engine.upstream import retry
 from engine.upstream.client.failures import Truncated
+from engine.upstream.first_content import lacks_end
 from engine.values.events import LONG_EVENT, split_events
 from engine.values.redaction import Redaction
 
@@ -38,16 +39,18 @@ class ReportedError(Exception):
 
 class StreamJudge:
     """Judges the events of one stream. `failure` ends it; `error` is the JSON of an error that is
-    the dialect's regular end of a stream."""
+    the dialect's regular end of a stream. `several`: it has several answers, each with an end."""
 
-    def __init__(self, dialect: Dialect, redaction: Redaction) -> None:
+    def __init__(self, dialect: Dialect, redaction: Redaction, *, several: bool = False) -> None:
         self.failure: ReportedError | Truncated | None = None
         self.error: Any = None
         self.first = b""  # the events up to the first content
         self._dialect = dialect
         self._redaction = redaction
         self._last = deque[bytes](maxlen=_MAX_READS)
-        self.keep = self._last.append  # called for all events, in the order of their arrival
+        self._choices: dict[int, bool] = {}
+        # Called for all events, in the order of their arrival.
+        self.keep = self._follow if several else self._last.append
 
     def check(self, events: bytes) -> bytes:
         """The events up to one that reports an error, which sets `failure`; without our credentials
@@ -88,6 +91,13 @@ class StreamJudge:
         self.failure = ReportedError(document, self._redaction.redact(event) if has_form else b"")
         return False
 
+    def _follow(self, events: bytes) -> None:
+        """Keep events, and which of several answers they end."""
+        self._last.append(events)
+        for document in _documents(events.split(b"\n\n")):
+            for index, has_end in self._dialect.choices(document):
+                self._choices[index] = has_end or self._choices.get(index, False)
+
     def end(self) -> None:
         """Judge the last events of a stream without a failure."""
         last = b"".join(self._last)
@@ -96,7 +106,7 @@ class StreamJudge:
                 if document != self.error and self._dialect.is_error_event(document):
                     self.failure = ReportedError(document)
                     return
-        if not self._has_end(last):
+        if lacks_end(self._choices) or not self._has_end(last):
             self.failure = Truncated().after_start()
 
     def _has_end(self, last: bytes) -> bool:

@@ -11,6 +11,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from engine.values.trees import member_at
+
 NANO = Decimal(10**9)
 
 
@@ -90,6 +92,16 @@ class OutputFields:
     def members(self) -> frozenset[str]:
         """The top-level keys of all paths."""
         return frozenset(path[0] for path in self.limits + self.answers)
+
+    @cached_property
+    def _answer_members(self) -> frozenset[str]:
+        return frozenset(path[0] for path in self.answers)
+
+    def wants_several(self, body: object) -> bool:
+        """Whether a request wants several answers."""
+        if not isinstance(body, dict) or self._answer_members.isdisjoint(body):
+            return False
+        return any(member_at(body, path) not in (None, 1) for path in self.answers)
 
     @cached_property
     def limit_members(self) -> frozenset[str]:

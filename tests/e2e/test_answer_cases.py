@@ -125,6 +125,8 @@ def test_what_a_real_server_sends_is_answered_right(name: str, tmp_path: Path) -
             assert [word for word in right.has_not if word in body] == [], body
             row = until(lambda number=number: _rows(running.output())[number:], "a row")[0]
             assert re.fullmatch(right.outcome, row["outcome"])
+            has_failed = row["attempts"][-1]["failure"] != ""  # as the metrics count it
+            assert has_failed == (right.outcome != "complete" and right.status < 400)
             if right.usage is not None:
                 usage = row["usage"]
                 counts = (usage["input"], usage["output"], usage["source"])

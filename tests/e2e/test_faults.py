@@ -24,6 +24,7 @@ import pytest
 from tests.support.peer import Authority
 from tests.support.ports import free_port
 from tests.support.recording import (
+    ANSWER,
     PATIENCE,
     Headers,
     HttpAnswer,
@@ -508,9 +509,9 @@ def test_failure_after_a_retry_is_not_to_be_retried(world: World, way: Way, faul
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
 def test_status_that_is_retried(world: World, status: int) -> None:
-    world.one.speak = in_turn(answer(status=status), answer(b'{"fine":1}'))
+    world.one.speak = in_turn(answer(status=status), answer(b'{"choices":[1]}'))
     response = ask(world.port, OPENAI.ask("again"))
-    assert (response.status, response.body) == (200, b'{"fine":1}')
+    assert (response.status, response.body) == (200, b'{"choices":[1]}')
     assert len(world.one.requests) == 2
 
 
@@ -532,24 +533,25 @@ def test_error_of_the_caller_is_relayed_and_not_retried(
 
 
 def test_slow_body_arrives_whole(world: World) -> None:
-    pieces = [b'{"a', b'":', b" 1", b"}"]
+    pieces = [b'{"cho', b'ices":', b" [1]", b"}"]
     paused = [step for piece in pieces for step in (chunk(piece), 0.3)]
     world.one.speak = script(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *paused, END)
     response = ask(world.port, OPENAI.ask("idle-1s"))
-    assert (response.status, response.body) == (200, b'{"a": 1}')
+    assert (response.status, response.body) == (200, b'{"choices": [1]}')
 
 
 def test_slow_headers_arrive_whole(world: World) -> None:
-    lines = b"Content-Length: 2\r\n\r\n{}"
+    lines = b"Content-Length: %d\r\n\r\n%b" % (len(ANSWER), ANSWER)
     world.one.speak = script(b"HTTP/1.1 200 ", 0.5, HEAD[13:], 0.6, lines)
-    assert ask(world.port, OPENAI.ask("idle-1s")).body == b"{}"
+    assert ask(world.port, OPENAI.ask("idle-1s")).body == ANSWER
 
 
 def test_answer_longer_than_announced_is_cut_there(world: World) -> None:
-    world.one.speak = script(HEAD + b"Content-Length: 2\r\n\r\n{}HTTP/1.1 200 smuggled\r\n\r\n")
+    length = b"Content-Length: %d\r\n\r\n" % len(ANSWER)
+    world.one.speak = script(HEAD + length + ANSWER + b"HTTP/1.1 200 smuggled\r\n\r\n")
     for _ in range(2):
         response = ask(world.port, OPENAI.ask("pooled"))
-        assert (response.status, response.body) == (200, b"{}")
+        assert (response.status, response.body) == (200, ANSWER)
     assert world.one.connections == 2
 
 
@@ -598,19 +600,20 @@ def truncated(world: World, data: bytes) -> tuple[int, Headers, bytes, bool]:
 
 @pytest.mark.parametrize("end", [RESET, CLOSE, STALL])
 def test_body_that_breaks_off_is_cut(world: World, end: str) -> None:
-    world.one.speak = script(HEAD + b'Content-Length: 9\r\n\r\n{"a"', 0.05, end)
+    world.one.speak = script(HEAD + b'Content-Length: 99\r\n\r\n{"choices"', 0.05, end)
     model = "idle" if end == STALL else "one"
     status, headers, raw, is_complete = truncated(world, OPENAI.ask(model))
-    assert (status, dict(headers)["content-length"], raw, is_complete) == (200, "9", b'{"a"', False)
+    length = dict(headers)["content-length"]
+    assert (status, length, raw, is_complete) == (200, "99", b'{"choices"', False)
 
 
 @pytest.mark.parametrize("end", [RESET, CLOSE, STALL])
 def test_truncated_chunk_is_cut(world: World, end: str) -> None:
     start = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-    world.one.speak = script(start + b'9\r\n{"a"', 0.05, end)
+    world.one.speak = script(start + b'99\r\n{"choices"', 0.05, end)
     model = "idle" if end == STALL else "one"
     status, _, raw, is_complete = truncated(world, OPENAI.ask(model))
-    assert (status, raw, is_complete) == (200, chunk(b'{"a"'), False)
+    assert (status, raw, is_complete) == (200, chunk(b'{"choices"'), False)
 
 
 # In mid-stream: the dialect's error event, then the connection is closed

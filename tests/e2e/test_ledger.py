@@ -452,7 +452,9 @@ def test_failed(front: Front, model: str, steps: Any, status: int) -> None:
 def test_cut_by_the_upstream(front: Front, stream: bool) -> None:
     kind = b"text/event-stream" if stream else b"application/json"
     body = (
-        b'data: {"choices":[{"index":0,"delta":{"content":"nearly"}}]}\n\n' if stream else b'{"a":'
+        b'data: {"choices":[{"index":0,"delta":{"content":"nearly"}}]}\n\n'
+        if stream
+        else b'{"choices":'
     )
     head = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: 9999\r\n\r\n" % kind
     front.odd.speak = script(head + body, CLOSE)

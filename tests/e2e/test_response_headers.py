@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.ports import free_port
 from tests.support.recorded import RecordedGateway, recorded_gateway
-from tests.support.recording import PATIENCE, Recorder, answer, ask, recorder, request
+from tests.support.recording import ANSWER, PATIENCE, Recorder, answer, ask, recorder, request
 from tests.support.running import ALL, TOKENS
 from tests.support.scripted import script
 from tests.support.waiting import under_load
@@ -99,7 +99,7 @@ ROUTES = pytest.mark.parametrize("route", sorted(REQUESTS))
 def test_commands_to_a_proxy_or_a_browser_stay_here(
     port: int, upstream: Recorder, route: str, status: int
 ) -> None:
-    upstream.speak = answer(b"{}", ("Content-Type: application/json", *COMMANDS), status)
+    upstream.speak = answer(ANSWER, ("Content-Type: application/json", *COMMANDS), status)
     response = ask(port, REQUESTS[route])
     assert response.status == status
     assert not COMMANDED & {name for name, _ in response.headers}
@@ -122,16 +122,16 @@ def test_commands_in_an_interim_answer_and_in_trailers_stay_here(
         f"HTTP/1.1 103 Early Hints\r\n{lines}\r\n\r\n".encode(),
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n",
         b"Trailer: X-Accel-Redirect\r\n\r\n",
-        f"2\r\n{{}}\r\n0\r\n{lines}\r\n\r\n".encode(),
+        b"%x\r\n%b\r\n0\r\n%b\r\n\r\n" % (len(ANSWER), ANSWER, lines.encode()),
     )
     response = ask(port, REQUESTS[route])
-    assert (response.status, response.body) == (200, b"{}")
+    assert (response.status, response.body) == (200, ANSWER)
     assert not COMMANDED & {name for name, _ in response.headers}
 
 
 def test_what_the_document_declares_passes(port: int, upstream: Recorder) -> None:
     headers = ("Content-Type: application/json", "X-Declared: 1", "X-Declared-Too: 2", "X-Other: 3")
-    upstream.speak = answer(b"{}", headers)
+    upstream.speak = answer(ANSWER, headers)
     response = ask(port, REQUESTS["chat"])
     assert (response.value("x-declared"), response.value("x-declared-too")) == ("1", "2")
     assert response.values("x-other") == []
@@ -200,13 +200,13 @@ def nginx(folder: Path, behind: int) -> Iterator[int]:
 def test_nginx_in_front_serves_none_of_its_internal_files(
     tmp_path: Path, port: int, upstream: Recorder, route: str
 ) -> None:
-    upstream.speak = answer(b"{}", ("Content-Type: application/json", *COMMANDS))
+    upstream.speak = answer(ANSWER, ("Content-Type: application/json", *COMMANDS))
     with nginx(tmp_path, port) as front:
         response = ask(front, REQUESTS[route])
-    assert (response.status, response.body) == (200, b"{}")
+    assert (response.status, response.body) == (200, ANSWER)
 
 
 def test_nginx_serves_its_internal_file_where_nothing_stops_the_command(tmp_path: Path) -> None:
     with recorder() as upstream, nginx(tmp_path, upstream.port) as front:
-        upstream.speak = answer(b"{}", COMMANDS[:1])
+        upstream.speak = answer(ANSWER, COMMANDS[:1])
         assert ask(front, request("/")).body == b"the internal file"

@@ -45,8 +45,12 @@ Speak = Callable[[ReceivedRequest, socket.socket], None]
 """Answers a request on its socket."""
 
 
+ANSWER = b'{"choices":[{}],"content":[],"output":[],"data":[{}],"candidates":[{}]}'
+"""An answer of any operation that says nothing."""
+
+
 def answer(
-    body: bytes = b"{}",
+    body: bytes = ANSWER,
     headers: Sequence[str] = ("Content-Type: application/json",),
     status: int = 200,
 ) -> Speak:

@@ -23,6 +23,7 @@ from engine.upstream.retry import Budget
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import TargetGroup
 from engine.values.redaction import Redaction
+from tests.support.recording import ANSWER
 
 JSON = [("content-type", "application/json")]
 EVENTS = [("content-type", "text/event-stream")]
@@ -39,7 +40,7 @@ class FakeResponse:
         self,
         status: int = 200,
         headers: Sequence[tuple[str, str]] = JSON,
-        body: Sequence[bytes | float | UpstreamFailure] = (b"{}",),
+        body: Sequence[bytes | float | UpstreamFailure] = (ANSWER,),
         length: int | None = None,
         has_length: bool = False,
     ) -> None:

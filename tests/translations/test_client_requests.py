@@ -103,6 +103,94 @@ def test_what_else_litellms_sdk_found_is_left_out_and_named(target: str, fields:
     ]
 
 
+FORM: Json = {"type": "json_schema", "schema": OBJECT}
+ONE_TOOL: Json = {"tools": [{"type": "function", "function": {"name": "f"}}]}
+
+
+@each(
+    "caller,members,fields",
+    [
+        ("chat_completions", {"max_tokens": 5, "max_completion_tokens": 9}, ["max_tokens"]),
+        ("chat_completions", {"max_tokens": 9, "max_completion_tokens": 9}, []),
+        ("chat_completions", {"seed": 1, "random_seed": 2}, ["random_seed"]),
+        ("chat_completions", {"seed": 1, "random_seed": 1}, []),
+        (
+            "chat_completions",
+            {**ONE_TOOL, "tool_choice": "auto", "function_call": "none"},
+            ["function_call"],
+        ),
+        (
+            "chat_completions",
+            {**ONE_TOOL, "tool_choice": "auto", "function_call": "auto"},
+            [],
+        ),
+        (
+            "chat_completions",
+            {"reasoning_effort": "low", "reasoning": {"effort": "high"}},
+            ["reasoning"],
+        ),
+        (
+            "chat_completions",
+            {"reasoning_effort": "low", "thinking": {"type": "disabled"}},
+            ["thinking"],
+        ),
+        (
+            "chat_completions",
+            {"reasoning_effort": "low", "thinking": {"type": "enabled"}, "enable_thinking": True},
+            [],
+        ),
+        (
+            "chat_completions",
+            {"enable_thinking": True, "chat_template_kwargs": {"enable_thinking": False}},
+            ["chat_template_kwargs.enable_thinking"],
+        ),
+        (
+            "messages",
+            {
+                "max_tokens": 9,
+                "output_config": {"format": FORM},
+                "output_format": {**FORM, "schema": {"type": "string"}},
+            },
+            ["output_config.format"],
+        ),
+        (
+            "messages",
+            {"max_tokens": 9, "output_config": {"format": FORM}, "output_format": FORM},
+            [],
+        ),
+    ],
+)
+def test_members_that_say_the_same_do_not_contradict_each_other(
+    caller: str, members: Json, fields: list[str]
+) -> None:
+    body = json.dumps({"messages": [ASKED], **members}).encode()
+    assert language(caller).read_request(body, RequestLine()).unread == fields
+
+
+@each(
+    "config,fields",
+    [
+        ({"responseSchema": OBJECT, "responseJsonSchema": OBJECT}, ["responseSchema"]),
+        ({"thinkingConfig": {"thinkingBudget": 0, "thinkingLevel": "high"}}, ["thinkingLevel"]),
+        ({"thinkingConfig": {"thinkingBudget": 0, "thinkingLevel": "MINIMAL"}}, []),
+        ({"maxOutputTokens": 5, "max_output_tokens": 9}, ["max_output_tokens"]),
+    ],
+)
+def test_members_of_geminis_config_do_not_contradict_each_other(
+    config: Json, fields: list[str]
+) -> None:
+    body = json.dumps({"contents": [], "generationConfig": config}).encode()
+    unread = language("generate_content").read_request(body, RequestLine()).unread
+    assert [place.rpartition(".")[2] for place in unread] == fields
+
+
+def test_what_one_member_says_of_thinking_another_adds_to() -> None:
+    members = {"reasoning": {"effort": "low"}, "thinking": {"type": "enabled", "budget_tokens": 5}}
+    body = json.dumps({"messages": [ASKED], **members}).encode()
+    thinking = language("chat_completions").read_request(body, RequestLine()).thinking
+    assert thinking == Thinking(effort="low", budget=5)
+
+
 DEFERRED = [
     {"name": "ToolSearch", "input_schema": OBJECT},
     {"name": "Grep", "input_schema": OBJECT, "defer_loading": True},
@@ -261,7 +349,7 @@ BUDGET = {"type": "enabled", "budget_tokens": 2048}
         ({"enable_thinking": False}, {"type": "disabled"}, {"effort": "minimal"}),
         ({"thinking": {"type": "enabled"}}, {"type": "enabled", "budget_tokens": 4000}, None),
         ({"enable_thinking": True}, {"type": "enabled", "budget_tokens": 4000}, None),
-        ({"reasoning_effort": "low", "thinking": {"type": "disabled"}}, BUDGET, {"effort": "low"}),
+        ({"reasoning_effort": "low", "thinking": {"type": "enabled"}}, BUDGET, {"effort": "low"}),
     ],
 )
 def test_chats_say_in_vendors_members_how_much_to_think(

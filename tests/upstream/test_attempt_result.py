@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.dialects import StreamError
-from engine.exchange.record import RequestRecord
+from engine.exchange.record import RUNNING, RequestRecord
 from engine.upstream.attempt_result import AttemptResult, set_target
 from engine.upstream.client.failures import Reset
 from engine.values.usage import Usage
@@ -38,11 +38,24 @@ def test_an_answer_that_breaks_off_counts_against_its_target() -> None:
     attempted = result(FakeResponse(200))
     breaker = attempted.target.state.breaker
     for _ in range(20):
-        attempted.broke_off()
+        attempted.broke_off(RequestRecord())
     assert not breaker.allows(0.0)
     attempted.close()
     assert attempted.response is not None
     assert attempted.response.closed == 1  # type: ignore[attr-defined]
+
+
+def test_an_attempt_that_broke_off_is_no_success_in_the_record() -> None:
+    record, attempted = RequestRecord(), result(FakeResponse(200))
+    attempted.attempt = RUNNING._replace(target="east/m", start=5.0, seconds=0.1)
+    first = RUNNING._replace(failure="429")
+    record.attempts = [first, attempted.attempt]
+    attempted.broke_off(record, "")  # the request was at fault
+    assert record.attempts == [first, attempted.attempt]
+    attempted.broke_off(record, "error")
+    assert record.attempts[0] is first
+    assert (record.attempts[1].target, record.attempts[1].failure) == ("east/m", "error")
+    assert record.attempts[1].seconds > 0.1
 
 
 def test_the_record_names_the_target_and_what_it_serves() -> None:

@@ -22,6 +22,7 @@ from engine.upstream.first_content import (
     read_first_content,
 )
 from engine.values.errors import EventTooLarge
+from tests.support.each import each
 from tests.support.upstreams import EVENTS, JSON, FakeResponse, failure
 
 OPENAI, ANTHROPIC, GEMINI, PLAIN = map(dialects.get, ("openai", "anthropic", "gemini", "plain"))
@@ -270,12 +271,97 @@ def test_a_whole_body_that_is_no_json_is_no_answer_of_a_chat(body: bytes) -> Non
     assert first("/v1/chat/completions", [*JSON, ("content-encoding", "br")]) == body
 
 
-@pytest.mark.parametrize("body", [b"\n\n{}", b"\xef\xbb\xbf{}", b"[]"])
+CHAT = b'{"choices":[{"message":{"content":"Hi"}}]}'
+
+
+@pytest.mark.parametrize("body", [b"\n\n" + CHAT, b"\xef\xbb\xbf" + CHAT, b"[%b]" % CHAT])
 def test_white_space_and_a_mark_before_an_answer_pass(body: bytes) -> None:
     response: Any = FakeResponse(200, JSON, [body], has_length=True)
     content = FirstContent(b"", framing=Framing.UNKNOWN)
     path = "/v1/chat/completions"
     assert read_first_content(response, OPENAI, content=content, chat_path=path).first == body
+
+
+LONG = {"notes": "x" * 5_000}
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+@each(
+    "name,path,document,is_answer",
+    [
+        ("openai", "/v1/chat/completions", {}, False),
+        ("openai", "/v1/chat/completions", {"id": "c", "usage": {"total_tokens": 1}}, False),
+        ("openai", "/v1/chat/completions", {"id": "c", **LONG}, False),
+        ("openai", "/v1/chat/completions", {"id": "c", "choices": []}, False),
+        ("openai", "/v1/chat/completions", {"result": {"choices": [{"text": "Hi"}]}}, False),
+        ("openai", "/v1/chat/completions", {"success": True, "data": {"choices": [1]}}, False),
+        ("openai", "/v1/chat/completions", {"model": "m", "message": {"content": "Hi"}}, False),
+        ("openai", "/v1/chat/completions", {"model": "m", "choices": [{"text": "Hi"}]}, True),
+        ("openai", "/v1/chat/completions", {**LONG, "choices": [{"text": "Hi"}]}, True),
+        ("openai", "/v1/completions", {"id": "c", "object": "text_completion"}, False),
+        ("openai", "/v1/responses", {"id": "r", "object": "response", "status": "queued"}, False),
+        ("openai", "/v1/responses", {"id": "r", "status": "queued", "output": []}, True),
+        ("openai", "/v1/responses", {"id": "r", "instructions": "x" * 5_000, "output": []}, True),
+        ("openai", "/v1/embeddings", {"object": "list", "model": "m"}, False),
+        ("openai", "/v1/embeddings", {"object": "list", "data": []}, False),
+        ("openai", "/v1/embeddings", {"data": [{"embedding": [1.0]}]}, True),
+        ("openai", "/v1/files", {"id": "f"}, True),
+        ("anthropic", "/v1/messages", {"id": "m", "type": "message", "role": "assistant"}, False),
+        ("anthropic", "/v1/messages", {"id": "m", "content": [], "stop_reason": "end_turn"}, True),
+        ("anthropic", "/v1/messages/count_tokens", {"input_tokens": 5}, True),
+        ("gemini", "/v1beta/models/m:generateContent", {"modelVersion": "m"}, False),
+        ("gemini", "/v1beta/models/m:generateContent", {"candidates": []}, False),
+        ("gemini", "/v1beta/models/m:generateContent", {"promptFeedback": {"x": 1}}, True),
+        ("gemini", "/v1beta/models/m:embedContent", {"usageMetadata": {}}, False),
+        ("gemini", "/v1beta/models/m:batchEmbedContents", {"embeddings": [{"values": [1]}]}, True),
+        ("bedrock", "/model/m/converse", {"usage": {"inputTokens": 1}}, False),
+        ("bedrock", "/model/m/converse", {"output": {"message": {"content": []}}}, True),
+    ],
+)
+def test_an_answer_has_what_its_operation_needs(
+    name: str, path: str, document: Any, is_answer: bool, pieces: int
+) -> None:
+    body = json.dumps(document).encode()
+    size = -(-len(body) // pieces)
+    parts = [body[at : at + size] for at in range(0, len(body), size)]
+    response: Any = FakeResponse(200, JSON, parts, has_length=True)
+    if is_answer:
+        content = read_first_content(response, dialects.get(name), chat_path=path)
+        assert content.first + b"".join(response.pieces) == body
+        return
+    with pytest.raises(ErrorFirst):
+        read_first_content(response, dialects.get(name), chat_path=path)
+
+
+@each(
+    "name,ends,is_complete",
+    [
+        ("openai", ["stop", "length"], True),
+        ("openai", ["stop", None], False),
+        ("openai", [None, "stop"], False),
+        ("openai", [None, None], True),  # of a server that names no ends
+        ("gemini", ["STOP", "STOP"], True),
+        ("gemini", ["STOP", None], False),
+    ],
+)
+def test_each_of_several_whole_answers_has_an_end(
+    name: str, ends: list[str | None], is_complete: bool
+) -> None:
+    document = {
+        "choices": [{"message": {"content": "x" * 3_000}, "finish_reason": end} for end in ends],
+        "candidates": [
+            {"content": {"parts": [{"text": "x" * 3_000}]}, "finishReason": end} for end in ends
+        ],
+    }
+    body = json.dumps(document).encode()
+    response: Any = FakeResponse(200, JSON, [body[:2_000], body[2_000:]])
+    content = FirstContent(b"", several=True)
+    if is_complete:
+        read_first_content(response, dialects.get(name), content=content)
+        assert content.first == body
+        return
+    with pytest.raises(ErrorFirst):
+        read_first_content(response, dialects.get(name), content=content)
 
 
 def test_what_was_read_to_find_the_framing_is_read_again() -> None:

@@ -36,6 +36,7 @@ from tests.support.admission import QueueInProcess
 from tests.support.clock import Clock
 from tests.support.documents import exchange, form_data
 from tests.support.exchanges import set_content
+from tests.support.recording import ANSWER
 from tests.support.upstreams import (
     EVENTS,
     JSON,
@@ -505,17 +506,17 @@ CLASS_OF = {
 
 @pytest.mark.parametrize("kind", FAILING)
 def test_the_next_target_is_attempted_at_once(clock: Clock, kind: str) -> None:
-    first, second = clients([FAILING[kind]()], [fake_response(200, body=b"{}")])
+    first, second = clients([FAILING[kind]()], [fake_response(200, body=ANSWER)])
     response = Sender(clock, *spread([first, second]))()
-    assert (response.status, body_of(response)) == (200, b"{}")
+    assert (response.status, body_of(response)) == (200, ANSWER)
     assert clock.sleeps == []
     assert header_of(response, "x-should-retry") is None
 
 
 @pytest.mark.parametrize("kind", FAILING)
 def test_the_same_target_is_attempted_again_after_a_backoff(clock: Clock, kind: str) -> None:
-    [client] = clients([FAILING[kind](), fake_response(200, body=b"{}")])
-    assert body_of(Sender(clock, *spread([client]))()) == b"{}"
+    [client] = clients([FAILING[kind](), fake_response(200, body=ANSWER)])
+    assert body_of(Sender(clock, *spread([client]))()) == ANSWER
     assert clock.sleeps == [0.125]
 
 
@@ -536,7 +537,7 @@ class Spent(Body):
 
 
 def test_a_body_that_is_spent_is_not_sent_again(clock: Clock) -> None:
-    peers = clients([fake_response(503)], [fake_response(200, body=b"{}")])
+    peers = clients([fake_response(503)], [fake_response(200, body=ANSWER)])
     request = chat()
     request.body = Spent(bytes(request.body.buffer))
     with suppress(GatewayError):

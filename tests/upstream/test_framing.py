@@ -195,7 +195,7 @@ def test_an_encoded_json_text_in_place_of_a_stream_becomes_it() -> None:
     assert "content-encoding" not in answered.headers
 
 
-@each("text", [b'{"object":"list","data":[]}', b'{"a":', b"{" + b" " * 200])
+@each("text", [b'{"object":"list","choices":[{}]}', b'{"choices":', b"{" + b" " * 200])
 def test_another_json_text_in_place_of_a_stream_passes(text: bytes) -> None:
     answered = Answered("openai", JSON, *split(text, 9))
     assert (answered.kind, answered.data) == ("application/json", text)
@@ -212,7 +212,7 @@ def test_a_large_json_text_in_place_of_a_stream_passes(bound: dict[str, int]) ->
 
 def test_a_json_text_that_breaks_off_in_place_of_a_stream_is_cut() -> None:
     cut = failure(failures.Truncated, response_started=True)
-    begun = b'{"id": "' + b"x" * 2_000
+    begun = b'{"choices": ["' + b"x" * 2_000
     answered = Answered("openai", JSON, begun, cut)
     assert (answered.data, answered.outcome) == (begun, Outcome.UPSTREAM_CUT)
     assert Answered("openai", JSON, ANSWER[:99], cut).failure  # nothing has passed

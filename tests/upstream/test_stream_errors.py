@@ -18,6 +18,7 @@ from engine.values.errors import GatewayError
 from tests.support.documents import exchange
 from tests.support.each import each
 from tests.support.paths import CASES
+from tests.support.recording import ANSWER
 from tests.support.upstreams import (
     EVENTS,
     JSON,
@@ -285,10 +286,10 @@ def test_what_is_no_answer_of_a_chat_goes_to_the_next_target(
 ) -> None:
     case = NO_ANSWERS[name]
     first = Client(FakeResponse(200, JSON, pieces_of(case), has_length=True))
-    good = Client(FakeResponse(200, JSON, [b"{}"], has_length=True))
+    good = Client(FakeResponse(200, JSON, [ANSWER], has_length=True))
     response, _ = ask(dialect, first, good, path=path)
     assert not isinstance(response, GatewayError)
-    assert (response.status, response.body) == (200, b"{}")
+    assert (response.status, response.body) == (200, ANSWER)
     alone, _ = ask(dialect, Client(FakeResponse(200, JSON, pieces_of(case))), path=path)
     message = alone.message if isinstance(alone, GatewayError) else outcome(alone)[1]["message"]
     assert alone.status == case["status"]
@@ -371,7 +372,7 @@ def failed_answer(case: dict[str, Any]) -> FakeResponse:
 @each("name", FAILED_ANSWERS)
 def test_an_answer_that_has_failed_goes_to_the_next_target(name: str) -> None:
     case = FAILED_ANSWERS[name]
-    good = Client(FakeResponse(200, JSON, [b"{}"], has_length=True))
+    good = Client(FakeResponse(200, JSON, [ANSWER], has_length=True))
     response, _ = ask(case["dialect"], Client(failed_answer(case)), good, path=case["path"])
     assert not isinstance(response, GatewayError)
     assert (response.status, len(good.requests)) == (200, 1)

@@ -11,9 +11,9 @@ import pytest
 from engine import dialects
 from engine.config.upstreams import BreakerConfig
 from engine.exchange.push_stream import PushStream
-from engine.exchange.record import Outcome
+from engine.exchange.record import RUNNING, Outcome
 from engine.upstream.attempt_result import AttemptResult
-from engine.upstream.first_content import ErrorFirst, read_first_content
+from engine.upstream.first_content import ErrorFirst, FirstContent, read_first_content
 from engine.upstream.relay_response import relay
 from engine.upstream.stream_judge import StreamJudge
 from engine.values.errors import AbortConnection
@@ -60,13 +60,17 @@ REASON = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]
 class Relayed:
     """What became of a stream: the bytes, whether the connection was cut, and the records."""
 
-    def __init__(self, name: str, *pieces: bytes, pipeline: bool = True) -> None:
+    def __init__(
+        self, name: str, *pieces: bytes, pipeline: bool = True, several: bool = False
+    ) -> None:
         dialect = dialects.get(name)
         response: Any = FakeResponse(200, EVENTS, pieces)
         attempted = target(Client(), breaker=BreakerConfig(failures=1))
-        content = read_first_content(response, dialect)
-        result = AttemptResult(attempted, response=response, content=content)
+        content = read_first_content(response, dialect, content=FirstContent(b"", several=several))
+        attempt = RUNNING._replace(target="t")
+        result = AttemptResult(attempted, response=response, content=content, attempt=attempt)
         request = exchange()
+        request.record.add(attempt)
         body = relay(result, returned_headers(result, dialect), request, dialect, WATCHER).body
         assert isinstance(body, PushStream)
         sent: list[bytes] = []
@@ -79,6 +83,7 @@ class Relayed:
             self.cut = True
         self.data = b"".join(sent)
         self.outcome = request.record.outcome
+        self.failure = request.record.attempts[0].failure
         self.opened = attempted.state.breaker.wait(time.monotonic()) > 0
 
 
@@ -93,6 +98,7 @@ def test_an_error_after_content_is_no_complete_answer(
     relayed = Relayed(name, *([b"".join(pieces)] if together else pieces), pipeline=pipeline)
     assert (relayed.outcome, relayed.cut) == (Outcome.UPSTREAM_CUT, True)
     assert relayed.opened
+    assert relayed.failure
     assert relayed.data.startswith(CONTENT[name] * 2)
     last = relayed.data.split(b"\n\n")[-2]
     document = json.loads(last.partition(b"data: ")[2])
@@ -199,6 +205,43 @@ def test_a_stream_is_complete_with_its_end(name: str, end: bytes, complete: bool
     relayed = Relayed(name, CONTENT[name], end, usage)
     expected = Outcome.COMPLETE if complete else Outcome.UPSTREAM_CUT
     assert (relayed.outcome, relayed.cut, relayed.opened) == (expected, not complete, not complete)
+
+
+def choices(name: str, *each: tuple[int, str, str]) -> bytes:
+    """An event with parts of several answers: their indexes, texts and ends."""
+    if name == "gemini":
+        items = [
+            {"index": index, "content": {"parts": [{"text": text}]}, "finishReason": end}
+            for index, text, end in each
+        ]
+        return event({"candidates": items})
+    items = [
+        {"index": index, "delta": {"content": text}, "finish_reason": end or None}
+        for index, text, end in each
+    ]
+    return event({"choices": items})
+
+
+@pytest.mark.parametrize("pipeline", [True, False])
+@pytest.mark.parametrize("count", [1, 20])
+@pytest.mark.parametrize("last", [b"", DONE])
+@pytest.mark.parametrize("cut", [0, 1, None])
+@pytest.mark.parametrize("name", ["openai", "gemini"])
+def test_each_of_several_answers_has_an_end(
+    name: str, cut: int | None, last: bytes, count: int, pipeline: bool
+) -> None:
+    begun = choices(name, (0, "a", ""), (1, "b", ""))
+    ends = [choices(name, (index, "", "STOP")) for index in (0, 1) if index != cut]
+    more = [choices(name, (0 if cut is None else cut, "x", ""))] * count
+    pieces = [begun, ends[0], *more, *ends[1:], last]
+    relayed = Relayed(name, *pieces, pipeline=pipeline, several=True)
+    expected = Outcome.COMPLETE if cut is None else Outcome.UPSTREAM_CUT
+    assert (relayed.outcome, relayed.cut) == (expected, cut is not None)
+
+
+def test_several_answers_of_a_server_that_names_no_ends_are_complete() -> None:
+    begun = choices("openai", (0, "a", ""), (1, "b", ""))
+    assert Relayed("openai", begun, DONE, several=True).outcome is Outcome.COMPLETE
 
 
 @pytest.mark.parametrize("pipeline", [True, False])

@@ -47,3 +47,20 @@ def test_a_cache_that_was_added_to_an_input_with_it_is_taken_off_again():
 
 def test_no_fields_have_no_keys():
     assert OutputFields().members == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("body", "several"),
+    [
+        ({"n": 2}, True),
+        ({"n": "2"}, True),
+        ({"generationConfig": {"candidateCount": 3}}, True),
+        ({"n": 1}, False),
+        ({"n": None}, False),
+        ({"generationConfig": {"maxOutputTokens": 3}}, False),
+        ({"generationConfig": 2}, False),
+        ([{"n": 2}], False),
+    ],
+)
+def test_a_request_may_want_several_answers(body, several):
+    assert FIELDS.wants_several(body) is several

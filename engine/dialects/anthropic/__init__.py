@@ -187,5 +187,6 @@ DIALECT = Dialect(
     provider="anthropic",
     operation_names={"createMessage": "chat"},
     chat_formats=(_MESSAGES,),
+    answer_members={"/messages": ("content", "stop_reason")},
     tasks={"/messages": "chat", "/messages/count_tokens": "chat"},
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from urllib.parse import unquote
 
@@ -14,7 +14,7 @@ from engine.dialects.gemini.usage import METER, socket_usage
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
-from engine.dialects.interface.streams import Framing, StreamRules, alt_is_sse
+from engine.dialects.interface.streams import Framing, StreamRules, alt_is_sse, index_in
 from engine.dialects.interface.usage import RequestFields
 from engine.values.proto_json import json_name
 from engine.values.trees import Json
@@ -66,6 +66,14 @@ def _has_finished(document: Json) -> bool:
     return isinstance(candidates, list) and any(
         isinstance(candidate, dict) and candidate.get("finishReason") for candidate in candidates
     )
+
+
+def _choices_in(document: object) -> Iterator[tuple[int, bool]]:
+    """The index of each candidate with content or an end, and whether it has its end."""
+    candidates = document.get("candidates") if isinstance(document, dict) else None
+    for position, candidate in enumerate(candidates if isinstance(candidates, list) else ()):
+        if isinstance(candidate, dict) and _candidate_has_content(candidate):
+            yield index_in(candidate, position), bool(candidate.get("finishReason"))
 
 
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
@@ -158,6 +166,7 @@ DIALECT = Dialect(
     mock_live="gemini_live",
     has_content=_has_content,
     ends=_ends,
+    choices=_choices_in,
     wanted_framing=_wanted_framing,
     array_streams=True,
     meter=METER,
@@ -187,6 +196,11 @@ DIALECT = Dialect(
         "streamGenerateContent": "generate_content",
     },
     chat_formats=(_GENERATE,),
+    answer_members={
+        ":generateContent": ("candidates", "promptFeedback", "prompt_feedback"),
+        ":embedContent": ("embedding",),
+        ":batchEmbedContents": ("embeddings",),
+    },
     tasks={
         "enerateContent": "chat",  # generateContent and streamGenerateContent
         ":countTokens": "chat",

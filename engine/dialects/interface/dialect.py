@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -42,6 +42,14 @@ def _no_end(documents: Sequence[object]) -> bool | None:
     return None
 
 
+def _no_choices(document: object) -> Iterable[tuple[int, bool]]:
+    return ()
+
+
+_MAY_BE_EMPTY = ("content", "output")
+"""Members of an answer that may say nothing."""
+
+
 class Dialect(Struct, frozen=True, kw_only=True):
     """The parts in which APIs differ. Every function is pure.
 
@@ -63,7 +71,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
     `events_of` writes the events of the JSON of a whole answer, where SDKs cannot read it in place
     of a stream, `b""` of any other JSON; `has_content` is false for events that only begin a
     stream; `ends` says of the JSON of a stream's last events whether they end it, None for a stream
-    whose end is not known; `heartbeat` is an event that SDKs ignore, `b""` if there is none.
+    whose end is not known; `choices` are the answers that one event, or a whole answer, has part
+    of, by their indexes, and whether it ends each; `heartbeat` is an event that SDKs ignore, `b""`
+    if there is none.
 
     Models: `models` (with the query's parameters) and `model` render the list of models. A name in
     a body may have the `model_prefix`.
@@ -91,6 +101,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
     Telemetry: `provider` is `gen_ai.provider.name` ("": the name of the upstream), and
     `operation_names` are `gen_ai.operation.name` by operationId.
 
+    Answers: `answer_members` gives by path suffix the members of which an answer in one piece has
+    one; lists of choices, candidates and vectors are not empty.
+
     Tasks: `tasks` gives by path suffix the task that a model must support: `chat`, `embedding`, ...
 
     Console: `chat_formats` are offered on the home page and in the playground.
@@ -117,6 +130,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     stream: StreamRules = DEFAULT_RULES
     events_of: Callable[[Any], bytes] = _no_events
     ends: Callable[[Sequence[Any]], bool | None] = _no_end
+    choices: Callable[[Any], Iterable[tuple[int, bool]]] = _no_choices
     heartbeat: bytes = b""
     amazon_streams: bool = False
     array_streams: bool = False
@@ -141,6 +155,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     provider: str = ""
     operation_names: Mapping[str, str] = field(default_factory=dict)
     chat_formats: tuple[ChatFormat, ...] = ()
+    answer_members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tasks: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -157,6 +172,20 @@ class Dialect(Struct, frozen=True, kw_only=True):
         return self.is_error(document) or (
             isinstance(document, dict) and document.get("type") in self.error_types
         )
+
+    def lacks_answer(self, document: object, path: str) -> bool:
+        """Whether the JSON of a response to a POST on a path is not the answer of its operation."""
+        members = self.members_of_answer(path)
+        if not isinstance(document, dict):
+            return bool(members)
+        values = ((name, document.get(name)) for name in members)
+        return bool(members) and all(
+            value is None or (value == [] and name not in _MAY_BE_EMPTY) for name, value in values
+        )
+
+    def members_of_answer(self, path: str) -> tuple[str, ...]:
+        """The members of which the answer to a POST on a path has one, none if any may do."""
+        return next((m for end, m in self.answer_members.items() if path.endswith(end)), ())
 
     def has_chat(self, path: str) -> bool:
         """Whether a path is that of a chat whose answer may come in one piece."""

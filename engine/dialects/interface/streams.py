@@ -72,6 +72,12 @@ def error_in(document: object) -> Json | None:
     return error if isinstance(error, dict) else None
 
 
+def index_in(choice: Json, position: int) -> int:
+    """The index of a choice, its position among those of its event if it names none."""
+    index = choice.get("index")
+    return index if type(index) is int else position
+
+
 def objects_in(value: object) -> list[Json]:
     """The objects in a JSON array; none in any other value."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -5,13 +5,13 @@ Read `errors.py`, `usage.py`, `chat_formats.py` and `realtime.py` for its parts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.error_forms import FAILED_REASONS, NO_REASONS
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_duration, write_duration
-from engine.dialects.interface.streams import END_MARKER
+from engine.dialects.interface.streams import END_MARKER, index_in
 from engine.dialects.interface.usage import CountedField, RequestFields
 from engine.dialects.openai.answer_as_stream import events_of
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
@@ -91,8 +91,17 @@ def _finish_reasons(choices: list[object]) -> list[object]:
     return [reason for reason in reasons if reason and reason not in _NO_ENDS]
 
 
+def choices_in(document: object) -> Iterator[tuple[int, bool]]:
+    """The index of each choice with content or an end, and whether it has its end."""
+    choices = document.get("choices") if isinstance(document, dict) else None
+    for position, choice in enumerate(choices if isinstance(choices, list) else ()):
+        has_end = bool(_finish_reasons([choice]))
+        if has_end or (isinstance(choice, dict) and _choice_has_content(choice)):
+            yield index_in(choice, position), has_end
+
+
 def _choice_has_content(choice: Json) -> bool:
-    delta = choice.get("delta") or {}
+    delta = choice.get("delta") or choice.get("message") or {}
     if choice.get("text") or choice.get("finish_reason") not in (None, "", False, *NO_REASONS):
         return True
     return isinstance(delta, dict) and any(v for key, v in delta.items() if key != "role")
@@ -111,6 +120,7 @@ DIALECT = Dialect(
     has_content=has_content,
     events_of=events_of,
     ends=ends,
+    choices=choices_in,
     request_fields=RequestFields(
         output=OutputFields(
             limits=(("max_completion_tokens",), ("max_tokens",), ("max_output_tokens",)),
@@ -162,6 +172,11 @@ DIALECT = Dialect(
         "createEmbedding": "embeddings",
     },
     chat_formats=CHAT_FORMATS,
+    answer_members={
+        "/completions": ("choices",),
+        "/responses": ("output", "output_text"),
+        "/embeddings": ("data",),
+    },
     tasks={
         "/chat/completions": "chat",
         "/responses": "chat",

@@ -14,7 +14,8 @@ ATTEMPTS = counter(
     "modelway_upstream_attempts_total",
     "upstream result",
     "Attempts. result is ok or the class of the failure: connect, reset, 408, 429, 5xx, error, "
-    "credential, fatal; cancelled if another attempt of a hedged request was faster.",
+    "credential, fatal, also of one whose answer broke off; cancelled if another attempt of a "
+    "hedged request was faster.",
 )
 RETRIES = counter(
     "modelway_upstream_retries_total", "upstream", "Attempts that were not a request's first."

@@ -36,7 +36,8 @@ class Reader:
     A stream is complete when each choice has a finish reason: the end marker may be missing, but
     proves nothing, since some servers write it after a failure. Chunks after it are passed over.
     Some servers give no reason: they are complete with the end marker behind a chunk with usage, or
-    behind a reason that is an empty text, or without content behind the end of another choice.
+    behind a reason that is an empty text, or without content behind the end of another choice. A
+    choice with content breaks off if only others say why they ended.
     """
 
     _started = _ended = False
@@ -64,7 +65,8 @@ class Reader:
         """The last events. `missing`: why a choice ended that does not say so, None if it must."""
         finishes: dict[int, events.Finish] = {}
         for index, choice in self._choices.items():
-            choice.finish = choice.finish or missing
+            if choice.finish is None and not (choice.has_begun and self._has_end(missing)):
+                choice.finish = missing
             if choice.finish is None:
                 raise events.BrokenAnswer("the upstream's answer ended without a finish reason")
             yield from choice.close()
@@ -85,8 +87,11 @@ class Reader:
         deltas = (each.delta for each in choices if each.delta is not None)
         if any(delta.content or delta.tool_calls for delta in deltas):
             return False
-        others_end = any(each.finish is not None for each in self._choices.values())  # LiteLLM
-        return others_end or all(each.finish_reason == "" for each in choices)
+        return self._has_end() or all(each.finish_reason == "" for each in choices)  # LiteLLM
+
+    def _has_end(self, missing: events.Finish | None = None) -> bool:
+        """Whether a choice says why it ended, by another reason than the `missing` one."""
+        return any(each.finish not in (None, missing) for each in self._choices.values())
 
     def read_chunk(
         self, chunk: fields.Chunk | fields.Completion, data: bytes

@@ -46,6 +46,7 @@ _HARMLESS = {
     "search_parameters": (b'{"mode":"off"}',),  # xAI's
 }
 _other_members = openai_fields.other_members(_HARMLESS)
+_SWITCH = "enable_thinking"
 _rare_members = attrgetter(
     *("function_call", "response_format", "random_seed", "web_search_options", "provider"),
     *("reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"),
@@ -90,12 +91,19 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
 def _read_rare(members: shapes.RequestObject, request: ChatRequest) -> None:
     """Read the members that few requests have."""
     unread = request.unread
+    choice = request.tool_choice
     openai_fields.read_tool_choice(members.function_call, request, place="function_call")
+    if choice not in (None, request.tool_choice):
+        unread.append("function_call")
+        request.tool_choice = choice
     if present(members.response_format) is not None:
         form = Members(members.response_format, "response_format", unread)
         openai_schemas.read_format(form, request, nested=True)
-    if request.seed is None and present(members.random_seed) is not None:  # Mistral
-        request.seed, request.places["seed"] = members.random_seed, "random_seed"
+    if present(members.random_seed) is not None:  # Mistral
+        if request.seed is None:
+            request.seed, request.places["seed"] = members.random_seed, "random_seed"
+        elif bytes(request.seed) != bytes(members.random_seed):
+            unread.append("random_seed")
     if present(members.web_search_options) is not None:
         raw, place = members.web_search_options, "web_search_options"
         search = BuiltInTool(name=place, raw=raw, kind="web_search", place=place)
@@ -182,6 +190,8 @@ def _read_tool(
 def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
     request.max_tokens = members.max_tokens
     if members.max_completion_tokens is not None:  # it replaced the other
+        if members.max_tokens not in (None, members.max_completion_tokens):
+            request.unread.append("max_tokens")
         request.max_tokens = members.max_completion_tokens
         request.places["max_tokens"] = "max_completion_tokens"
     read_numbers(members, request)
@@ -198,24 +208,23 @@ def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
     """How much the model is to think, also in members that vendors have added: `reasoning`
     (OpenRouter), `thinking` (DeepSeek, Z.ai, LiteLLM) and `enable_thinking` (Qwen), also in
     `chat_template_kwargs` (vLLM)."""
-    effort, place = members.reasoning_effort, "reasoning_effort"
-    thinks, switch = members.enable_thinking, "enable_thinking"
+    readings: dict[str, Thinking | None] = {}
+    if (effort := members.reasoning_effort) is not None:
+        readings["reasoning_effort"] = Thinking(effort=effort, off=effort == "none")
+    for name, read in (("reasoning", _read_reasoning), ("thinking", _read_switch)):
+        if (raw := present(getattr(members, name))) is not None:
+            readings[name] = read(Members(raw, name, request.unread))
+    switches = {_SWITCH: members.enable_thinking}
     if present(members.chat_template_kwargs) is not None:
         options = Members(members.chat_template_kwargs, "chat_template_kwargs", request.unread)
-        thinks, switch = options.boolean(switch), options.place_of(switch)
+        switches[options.place_of(_SWITCH)] = options.boolean(_SWITCH)
         options.rest()
-    if effort is not None:
-        request.thinking = Thinking(effort=effort, off=effort == "none")
-    elif present(members.reasoning) is not None:
-        place = "reasoning"
-        request.thinking = _read_reasoning(Members(members.reasoning, place, request.unread))
-    elif present(members.thinking) is not None:
-        place = "thinking"
-        request.thinking = _read_switch(Members(members.thinking, place, request.unread))
-    elif thinks is not None:
-        place = switch
-        request.thinking = Thinking(off=not thinks, adaptive=thinks)
-    request.places["thinking"] = place
+    for name, thinks in switches.items():
+        readings[name] = None if thinks is None else Thinking(off=not thinks, adaptive=thinks)
+    stated = [(name, thinking) for name, thinking in readings.items() if thinking is not None]
+    for name, thinking in stated[:1]:
+        request.thinking, request.places["thinking"] = thinking, name
+    request.unread += [name for name, thinking in stated[1:] if not stated[0][1].joined(thinking)]
 
 
 def _read_reasoning(reasoning: Members) -> Thinking | None:

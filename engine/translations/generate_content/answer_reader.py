@@ -60,6 +60,8 @@ class Reader:
         if self._ended:
             return
         finishes: dict[int, events.Finish] = {}
+        if len(self._candidates) > 1 and any(each.reason for each in self._candidates.values()):
+            missing = ""  # only some break off
         for index, candidate in self._candidates.items():
             finishes[index] = candidate.finish(missing)
             yield from candidate.end()

@@ -37,7 +37,7 @@ class CandidateReader:
     _signature: neutral.Signature | None = None
     _calls = 0
     _has_content = False
-    _reason = _explanation = ""
+    reason = _explanation = ""
 
     def __init__(self, index: int, answer: str) -> None:
         self._index = index
@@ -66,8 +66,8 @@ class CandidateReader:
         except (events.BrokenAnswer, WrongType) as error:
             return events.interrupted(output, error)
         reason = candidate.finish_reason
-        if reason and reason not in _NO_REASONS and not self._reason:
-            self._reason = reason
+        if reason and reason not in _NO_REASONS and not self.reason:
+            self.reason = reason
             self._explanation = candidate.finish_message or ""
         return output
 
@@ -81,7 +81,7 @@ class CandidateReader:
         """Why the candidate ended, `missing` if it has content and does not say so."""
         if self._partial is not None:
             raise events.BrokenAnswer("the upstream's answer ended inside a tool call")
-        reason = self._reason or (missing if self._has_content else "")
+        reason = self.reason or (missing if self._has_content else "")
         return fields.read_finish(reason, self._explanation, content=self._has_content)
 
     def _read_citations(

@@ -75,8 +75,10 @@ def _read_output(config: shapes.ConfigObject, request: ChatRequest) -> None:
     if schema is not None and older is not None:
         request.unread.append(f"{_PLACE}._responseJsonSchema")
     schema = schema or older
-    if schema is None and (vendor_schema := present(config.response_schema)) is not None:
-        schema = to_json_schema(vendor_schema, f"{_PLACE}.responseSchema")
+    if (vendor_schema := present(config.response_schema)) is not None:
+        if schema is not None:
+            request.unread.append(f"{_PLACE}.responseSchema")
+        schema = schema or to_json_schema(vendor_schema, f"{_PLACE}.responseSchema")
     if kind == _JSON and schema is not None:
         request.output = OutputFormat(kind="json_schema", schema=schema)
     elif kind == _JSON:
@@ -87,6 +89,8 @@ def _read_output(config: shapes.ConfigObject, request: ChatRequest) -> None:
 
 def _read_thinking(config: shapes.ThinkingConfig, request: ChatRequest) -> None:
     budget, level = config.thinking_budget, (config.thinking_level or "").lower()
+    if budget == 0 and level not in ("", "minimal", "thinking_level_unspecified"):
+        request.unread.append(f"{_PLACE}.thinkingConfig.thinkingLevel")
     request.thinking = Thinking(
         off=budget == 0,
         effort="" if level == "thinking_level_unspecified" else level,

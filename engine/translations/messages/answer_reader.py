@@ -21,7 +21,6 @@ from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.json_members import NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader
 from engine.translations.neutral.refusals import is_error
-from engine.values.event_json import json_or_none
 
 _read_event = fields.STREAM_EVENT.read
 _ERROR, _MESSAGE = Raw(b'"error"'), Raw(b'"message"')
@@ -49,17 +48,12 @@ def read_answer(body: bytes) -> Iterator[events.Event]:
 def _blocks(message: fields.Message) -> list[Raw]:
     """The blocks of a message; some servers write a text in their place, as requests may."""
     content = message.content or []
-    if isinstance(content, str):
-        return [_text_block(content)]
+    items = [Raw(msgspec.json.encode(content))] if isinstance(content, str) else content
     return [
-        raw if bytes(raw)[:1] != b'"' else _text_block(json_or_none(bytes(raw)))
-        for raw in content
+        Raw(b'{"type":"text","text":%b}' % bytes(raw)) if bytes(raw)[:1] == b'"' else raw
+        for raw in items
         if raw != NULL
     ]
-
-
-def _text_block(text: str) -> Raw:
-    return Raw(msgspec.json.encode({"type": "text", "text": text}))
 
 
 class Reader(MessageReader[BlockReader]):

@@ -234,7 +234,10 @@ def _read_output(config: Members, request: ChatRequest) -> None:
 def _read_format(form: Members, request: ChatRequest) -> None:
     if form.text("type") != "json_schema":
         raise form.wrong("type", "json_schema")
-    request.output = OutputFormat(kind="json_schema", schema=form.raw("schema"), strict=True)
+    schema = form.raw("schema")
+    if (other := request.output) is not None and bytes(other.schema or b"") != bytes(schema or b""):
+        request.unread.append(request.places["output"])
+    request.output = OutputFormat(kind="json_schema", schema=schema, strict=True)
     request.places["output"] = form.place
     request.places["schema"] = form.place_of("schema")
     form.rest()

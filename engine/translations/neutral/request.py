@@ -113,6 +113,17 @@ class Thinking(Struct, kw_only=True):
     adaptive: bool = False
     visible: bool | None = None
 
+    def joined(self, other: Thinking) -> bool:
+        """Take from `other` what is open here; False, and nothing, if the two contradict."""
+        ours, theirs = (self.effort, self.budget), (other.effort, other.budget)
+        if self.off != other.off or any(
+            a and b and a != b for a, b in zip(ours, theirs, strict=True)
+        ):
+            return False
+        self.effort, self.budget = self.effort or other.effort, self.budget or other.budget
+        self.visible = other.visible if self.visible is None else self.visible
+        return True
+
 
 class MissingTurns(Struct, frozen=True):
     """Turns that a request only refers to, because the caller's vendor has them: the `place` of the

@@ -271,3 +271,27 @@ def test_a_filter_may_leave_the_message_out() -> None:
 def test_a_reason_that_is_empty_is_none_where_text_comes_with_it() -> None:
     with pytest.raises(BrokenAnswer, match="without a finish reason"):
         read([chunk(text("Hi", finish_reason="")), b"[DONE]"])
+
+
+@each(
+    "ends,is_complete",
+    [(["stop", "length"], True), (["stop", None], False), ([None, "stop"], False), ([None] * 2, 1)],
+)
+def test_each_of_several_choices_has_an_end_if_one_has(ends: list[Any], is_complete: bool) -> None:
+    choices = [
+        {"index": index, "message": {"content": "Hi"}, "finish_reason": end}
+        for index, end in enumerate(ends)
+    ]
+    begun = chunk(text("Hi"), text("Hi", 1))
+    last = [
+        chunk({"index": index, "delta": {}, "finish_reason": end}) for index, end in enumerate(ends)
+    ]
+    stream = [begun, *last, chunk(usage=COUNTS), b"[DONE]"]
+    whole = json.dumps({**HEAD, "choices": choices}).encode()
+    if is_complete:
+        assert len(read(stream).candidates) == len(collect(read_answer(whole)).candidates) == 2
+        return
+    with pytest.raises(BrokenAnswer, match="without a finish reason"):
+        read(stream)
+    with pytest.raises(BrokenAnswer, match="without a finish reason"):
+        collect(read_answer(whole))

@@ -78,12 +78,13 @@ def test_an_answer_is_written_for_the_caller(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "rules", [LossRules(lossy=True), LossRules(drop=Patterns(("requests.taskType",)))]
+    "rules", [LossRules(lossy=True), LossRules(drop=Patterns(("requests.outputDimensionality",)))]
 )
 def test_what_may_be_dropped_is_named(rules: LossRules) -> None:
-    exchange = _translate(CASE_FILES["batch-openai-refused-task"], rules)
-    assert _exact(exchange.target_request.body) == _exact('{"model": "m", "input": ["fox", "dog"]}')
-    assert exchange.dropped == ["requests.taskType"]
+    exchange = _translate(CASE_FILES["batch-openai-refused-lengths"], rules)
+    written = '{"model": "m", "input": ["fox", "dog"], "dimensions": 8}'
+    assert _exact(exchange.target_request.body) == _exact(written)
+    assert exchange.dropped == ["requests.outputDimensionality"]
 
 
 def test_every_language_has_a_case_with_every_other_vendor() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -136,3 +137,21 @@ def test_what_is_not_asked_for_may_have_any_value() -> None:
     odd = piece(text("a"), safetyRatings=5, tokenCount="x") | {"createTime": [], "responseId": "r"}
     again = piece(text("b"), finish="STOP", groundingMetadata=None) | {"responseId": 5}
     assert read(odd, again).candidates[0].blocks == [Text(text="ab")]
+
+
+@pytest.mark.parametrize("ends", [("STOP", ""), ("", "STOP"), ("", "")])
+def test_each_of_several_candidates_has_an_end_if_one_has(ends: tuple[str, str]) -> None:
+    candidates = [
+        {
+            "index": index,
+            "content": {"parts": [{"text": "a"}]},
+            **({"finishReason": e} if e else {}),
+        }
+        for index, e in enumerate(ends)
+    ]
+    body = json.dumps({"candidates": candidates}).encode()
+    if not any(ends):
+        assert len(collect(read_answer(body)).candidates) == 2
+        return
+    with pytest.raises(BrokenAnswer, match="without a finish reason"):
+        collect(read_answer(body))

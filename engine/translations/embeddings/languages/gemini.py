@@ -79,14 +79,11 @@ def _read_text(part: Members) -> str:
 
 def write_input(each: language.EmbeddingInput) -> Json:
     """One EmbedContentRequest, without the model."""
-    document: Json = {"content": {"parts": [{"text": each.text}]}}
-    if each.task_type:
-        document["taskType"] = each.task_type
-    if each.title:
-        document["title"] = each.title
+    options: Json = {"taskType": each.task_type, "title": each.title}
     if each.dimensions is not None:
-        document["outputDimensionality"] = each.dimensions
-    return document
+        options["outputDimensionality"] = each.dimensions
+    written = {name: value for name, value in options.items() if value != ""}
+    return {"content": {"parts": [{"text": each.text}]}, **written}
 
 
 def lose_user(request: language.EmbeddingRequest, losses: Losses) -> None:
@@ -129,8 +126,7 @@ def _read_single_answer(body: bytes) -> language.Embeddings:
     fields = Fields(body)
     if "error" in fields or "embedding" not in fields:
         ERRORS.refuse(body)
-    vector = read_vector(fields.members("embedding"))
-    return language.Embeddings(vectors=[vector])
+    return language.Embeddings(vectors=[read_vector(fields.members("embedding"))])
 
 
 def _write_single_answer(answer: language.Embeddings, request: language.EmbeddingRequest) -> bytes:
@@ -162,8 +158,7 @@ def _read_batch_answer(body: bytes) -> language.Embeddings:
     fields = Fields(body)
     if "error" in fields or "embeddings" not in fields:
         ERRORS.refuse(body)
-    vectors = [read_vector(each) for each in fields.objects("embeddings")]
-    return language.Embeddings(vectors=vectors)
+    return language.Embeddings(vectors=[*map(read_vector, fields.objects("embeddings"))])
 
 
 def _write_batch_answer(answer: language.Embeddings, request: language.EmbeddingRequest) -> bytes:

@@ -65,10 +65,9 @@ def _read_texts(members: Members) -> list[tuple[str, str]]:
 def write_request(request: language.EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
     inputs = request.inputs
     for each in inputs:
-        if each.task_type:
-            losses.add(f"{each.place}taskType", "the model has no task types")
-        if each.title:
-            losses.add(f"{each.place}title", "the model takes no titles")
+        for name, value in (("taskType", each.task_type), ("title", each.title)):
+            if value:  # a model without it has one vector for all tasks
+                losses.add(f"{each.place}{name}", f"the model has no '{name}'", hint=True)
         if each.dimensions != inputs[0].dimensions:
             losses.add(
                 f"{each.place}outputDimensionality", "all vectors of a request have one length"
@@ -105,10 +104,9 @@ def write_answer(answer: language.Embeddings, request: language.EmbeddingRequest
         {"object": "embedding", "index": index, "embedding": write(vector, f"data[{index}]")}
         for index, vector in enumerate(answer.vectors)
     ]
-    document: Json = {"object": "list", "data": data, "model": request.model}
     tokens = answer.input_tokens or 0  # the member is required
-    document["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
-    return encode(document)
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return encode({"object": "list", "data": data, "model": request.model, "usage": usage})
 
 
 LANGUAGES = (
