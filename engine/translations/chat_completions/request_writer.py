@@ -18,6 +18,8 @@ from engine.translations.vendors import openai_models, openai_schemas
 from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.values.trees import Json
 
+_RESPONSES_ONLY = "the model takes tools and an effort in /v1/responses only"
+
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     names = ToolNames()
@@ -71,15 +73,14 @@ def _write_tools(
         body["parallel_tool_calls"] = request.parallel_calls
 
 
-_NO_THOUGHTS_WITH_TOOLS = "the model takes tools and an effort in /v1/responses only"
-
-
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:
     effort, _ = openai_fields.write_effort(request, model, losses)
     if "tools" in body and (new_effort := openai_models.effort_with_tools(model, effort)) != effort:
-        if request.thinking is not None:
-            losses.add(request.place_of("thinking"), _NO_THOUGHTS_WITH_TOOLS, hint=True)
-        effort = new_effort
+        if new_effort == "":
+            losses.add(request.tools[0].place, _RESPONSES_ONLY)
+        elif request.thinking is not None:
+            losses.add(request.place_of("thinking"), _RESPONSES_ONLY, hint=True)
+        effort = new_effort or None
     request = _request_for_model(request, model, effort, losses)
     values = {
         openai_models.limit_field(model): request.max_tokens,

@@ -65,11 +65,11 @@ def samples(model: str, effort: str | None) -> bool:
 
 def effort_with_tools(model: str, effort: str | None) -> str | None:
     """The effort with which the model takes functions in chat completions: newer ones that reason
-    take them in responses only."""
+    take them in responses only: "" if no effort lets it take them."""
     takes = _takes("chat_tools", model)
     if takes in (None, "always"):
         return effort
-    return "none" if takes == "effort_none" or effort == "none" else None
+    return {"effort_none": "none", "never": ""}.get(takes, "none" if effort == "none" else None)
 
 
 def takes_penalties(model: str) -> bool:

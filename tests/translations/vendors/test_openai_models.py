@@ -113,6 +113,7 @@ def test_models_of_the_vendor_that_search_in_chat_are_named_for_it(
         ("gpt-5-chat-latest", 4),
         ("gpt-5.2-chat-latest", 4),
         ("gpt-5.5", 4),
+        ("gpt-6-astra", 0),
         ("qwen3", None),
     ],
 )
@@ -127,6 +128,10 @@ def test_stop_sequences(model: str, most: int | None) -> None:
         ("gpt-5.4-mini", "none", "none"),
         ("gpt-5.5", "low", "none"),
         ("gpt-5.6-terra", None, "none"),
+        ("gpt-6-sol", "high", "none"),
+        ("gpt-6-luna-2026-09-23", None, "none"),
+        ("gpt-6-astra", "low", ""),
+        ("gpt-6.1-sol", None, ""),
         ("gpt-5.4-chat-latest", "medium", "medium"),
         ("gpt-5.2", "high", "high"),
         ("qwen3", "high", "high"),
