@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import (
+    ANSWER,
     Recorder,
     Wire,
     answer,
@@ -84,7 +85,7 @@ def test_method_with_a_body(port: int, upstream: Recorder, method: str, media_ty
 @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS"])
 def test_method_without_a_body(port: int, upstream: Recorder, method: str) -> None:
     response = ask(port, request(THING, method=method, token=ALL))
-    assert (response.status, response.body) == (200, b"{}")
+    assert (response.status, response.body) == (200, ANSWER)
     assert upstream.last.line == f"{method} /base/things/a%2Fb HTTP/1.1"
     assert upstream.last.body == b""
 

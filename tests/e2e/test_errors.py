@@ -540,7 +540,8 @@ def test_answer_shorter_than_announced_raises(odd: tuple[Running, Recorder]) -> 
 
     def speak(received: object, sock: Any) -> None:
         sock.sendall(
-            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{}"
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+            b'{"choices": [{}]}'
         )
         sock.shutdown(socket.SHUT_RDWR)
 

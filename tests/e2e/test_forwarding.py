@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import (
+    ANSWER,
     MULTIPART,
     PATIENCE,
     HttpAnswer,
@@ -498,7 +499,7 @@ def test_expect_is_answered_by_the_gateway(port: int, upstream: Recorder) -> Non
 
 
 def test_answer_comes_back_as_it_is(port: int, upstream: Recorder) -> None:
-    body = b' {"a" : 1.50, "b":"\xc3\xa9"}\n'
+    body = b' {"choices" : [1.50], "b":"\xc3\xa9"}\n'
     upstream.speak = answer(
         body,
         (
@@ -559,7 +560,7 @@ def test_binary_answer_is_untouched(port: int, upstream: Recorder) -> None:
 
 
 def test_trailers_are_dropped(port: int, upstream: Recorder) -> None:
-    upstream.speak = chunked([b"{}"], "application/json", trailer=b"X-Trailer: 1\r\n")
+    upstream.speak = chunked([ANSWER], "application/json", trailer=b"X-Trailer: 1\r\n")
     data = request(CHAT, FINE, token=ALL, headers=["Connection: close"])
     with Wire(port) as wire:
         wire.send(data)

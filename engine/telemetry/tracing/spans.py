@@ -241,5 +241,5 @@ def _describe_response(
     for count, name in usage_names:
         if tokens := getattr(usage, count):
             attributes[name] = tokens
-    if record.outcome in _BROKEN and span.error is None:
+    if record.outcome in _BROKEN:
         attributes["error.type"], span.error = str(record.outcome), ""
