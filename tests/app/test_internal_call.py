@@ -18,7 +18,7 @@ from engine.stores.counters.memory import MemoryCounters
 from engine.upstream import disconnect_watcher
 from engine.values.caller import Caller
 from engine.values.errors import AbortConnection
-from tests.support.recording import answer, recorder
+from tests.support.recording import ANSWER, answer, recorder
 from tests.support.rehearsing import DOCUMENT, planned
 from tests.support.scripted import RESET, Leaving, script
 
@@ -82,7 +82,7 @@ def inside(tmp_path, upstream):
 
 
 def test_a_call_reaches_the_upstream_without_a_token(inside, upstream):
-    assert inside.result("shop.chat") == (200, {})
+    assert inside.result("shop.chat") == (200, json.loads(ANSWER))
     assert upstream.last.line == "POST /v1/chat?page=2 HTTP/1.1"
     assert json.loads(upstream.last.body)["model"] == "real-big"
     assert upstream.last.values("authorization") == ["Bearer sk-main-credential"]
@@ -127,7 +127,10 @@ def test_a_caller_may_do_what_its_token_permits(inside, upstream, caller, status
 
 def test_the_address_is_that_of_the_caller(inside):
     caller = Caller("here", ips=("10.0.0.0/8",))
-    assert inside.result("shop.chat", caller=caller, address="10.1.2.3") == (200, {})
+    assert inside.result("shop.chat", caller=caller, address="10.1.2.3") == (
+        200,
+        json.loads(ANSWER),
+    )
 
 
 def test_calls_count_against_the_limits_of_their_caller(tmp_path, upstream):
@@ -137,7 +140,10 @@ def test_calls_count_against_the_limits_of_their_caller(tmp_path, upstream):
 
 
 def test_a_public_operation_needs_no_caller(inside, upstream):
-    assert inside.result("shop.show", RequestValues(path={"id": 7}), caller=None) == (200, {})
+    assert inside.result("shop.show", RequestValues(path={"id": 7}), caller=None) == (
+        200,
+        json.loads(ANSWER),
+    )
     assert upstream.last.line == "GET /v1/items/7 HTTP/1.1"
 
 
@@ -234,7 +240,7 @@ def test_an_alternative_is_called_by_what_it_accepts(tmp_path, upstream):
     )
     inside = Inside(tmp_path, upstream, TWICE, config)
     values = RequestValues(path={"which": "x"}, body={"long": 1})
-    assert inside.result("shop.long", values) == (200, {})
+    assert inside.result("shop.long", values) == (200, json.loads(ANSWER))
     assert [(name, caller) for name, caller, _ in inside.records] == [("shop.long", "alice")]
 
 

@@ -28,7 +28,7 @@ policies:
   - deny: {if: {header: {anthropic-beta: [evil]}}}
   - transform: {request: {body: {remove: [safety_settings], default: {/generationConfig/topK: 5}}}}
 """
-ANSWER = json.dumps({"candidates": [], "usageMetadata": {"promptTokenCount": 1}}).encode()
+ANSWER = json.dumps({"candidates": [{}], "usageMetadata": {"promptTokenCount": 1}}).encode()
 
 
 @pytest.fixture(scope="module")

@@ -34,6 +34,7 @@ from engine.spec.document import path_templates
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.paths import ROOT
+from tests.support.recording import ANSWER
 
 KEY = "0123456789abcdef" * 2
 ANN = Caller("ann", team="red")
@@ -103,7 +104,7 @@ class House:
         result = make_plan(folder / "gateway.yaml", {})
         assert result.plan is not None, [p for p in result.problems if p.level == "error"]
         self.requests: list[bytes] = []
-        self.answer: list[Any] = ["application/json", b"{}"]
+        self.answer: list[Any] = ["application/json", ANSWER]
         self.owner = owner
         self.plan = result.plan
         client = partial(Vendor, requests=self.requests, answer=self.answer)
@@ -282,9 +283,11 @@ def test_an_answer_has_ids_of_its_caller_alone(house: House) -> None:
                 continue
             places += 1
             vendor_id = vendor_id_at(place)
-            value = orjson.dumps(value_at(place.steps, text_at(place, vendor_id)))
+            document = value_at(place.steps, text_at(place, vendor_id))
+            value = orjson.dumps(document)
+            whole = {**orjson.loads(ANSWER), **document} if isinstance(document, dict) else document
             kind, text = {
-                "body": ("application/json", value),
+                "body": ("application/json", orjson.dumps(whole)),
                 "event": ("text/event-stream", b"data: %b\n\n" % value),
                 "lines": ("application/x-ndjson", value + b"\n"),
             }[place.location]
@@ -293,7 +296,7 @@ def test_an_answer_has_ids_of_its_caller_alone(house: House) -> None:
             raw = vendor_id.removeprefix(re.sub(r"\{[^}]*\}", "v", place.prefix)).encode()
             if status >= 300 or raw in body or (b"mw" not in body and not place.address):
                 faults.append(f"{route.operation.id} {place.kind} {place.text}: {status} {body!r}")
-    house.answer[:] = ["application/json", b"{}"]
+    house.answer[:] = ["application/json", ANSWER]
     assert faults == []
     assert places >= 600
 

@@ -99,7 +99,7 @@ class Vendor:
             if previous is not None and previous not in kept:
                 return _missing(previous)
             made = {"id": f"resp_{number:048x}", "previous_response_id": previous}
-            made["model"] = body["model"]
+            made["model"], made["output"] = body["model"], []
         else:
             return 404, {"error": {"message": f"no {name}", "type": "x", "code": "x"}}
         kept[made["id"]] = made

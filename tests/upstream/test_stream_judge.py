@@ -121,8 +121,26 @@ WITHOUT_THE_WORD = {
     "DeepSeek": REASON.replace(b'"error"', b'"insufficient_system_resource"'),
     "response": event({"type": "response.failed", "response": {}}),
     "ended": event({"type": "response.completed", "response": {"status": "failed"}}),
+    "TensorRT-LLM": REASON.replace(b'"error"', b'"timeout"'),
+    "NVIDIA Dynamo": REASON.replace(b'"error"', b'"cancelled"'),
+    "Cohere": REASON.replace(b'"error"', b'"ERROR"'),
     "escaped": event({"base_resp": {"status_code": 1000}}).replace(b"base", b"\\u0062ase"),
 }
+
+
+WITHOUT_JSON = [
+    b"event: error\ndata: {}\n\n",
+    b"event: error\ndata: boom\n\n",
+    b"data: error: boom\n\n",
+    b"data: [ERROR] boom\n\n",
+]
+
+
+@pytest.mark.parametrize("form", WITHOUT_JSON)
+@NAMES
+def test_an_error_may_be_no_json(name: str, form: bytes) -> None:
+    relayed = Relayed(name, CONTENT[name], form, DONE)
+    assert (relayed.outcome, relayed.cut) == (Outcome.UPSTREAM_CUT, True)
 
 
 @pytest.mark.parametrize("form", WITHOUT_THE_WORD)
@@ -197,6 +215,7 @@ def test_the_word_error_in_a_text_is_no_error(name: str) -> None:
         ("anthropic", event({"type": "message_delta", "delta": {"stop_reason": "x"}}), True),
         ("gemini", b"", False),
         ("gemini", event({"candidates": [{"finishReason": "STOP"}]}), True),
+        ("gemini", event({"candidates": [{"finishReason": "FINISH_REASON_UNSPECIFIED"}]}), False),
         ("gemini", event({"promptFeedback": {"blockReason": "OTHER"}}), True),
     ],
 )

@@ -20,6 +20,8 @@ from engine.values.proto_json import json_name
 from engine.values.trees import Json
 from engine.values.usage import OutputFields
 
+_NO_REASONS = (None, "", "FINISH_REASON_UNSPECIFIED")
+
 _MODELS = "models/"
 _STREAM_SUFFIX = ":streamGenerateContent"
 _KEY = re.compile(r"(?:^|&)key=")
@@ -64,7 +66,8 @@ def _blocked(document: Json) -> bool:
 def _has_finished(document: Json) -> bool:
     candidates = document.get("candidates")
     return isinstance(candidates, list) and any(
-        isinstance(candidate, dict) and candidate.get("finishReason") for candidate in candidates
+        isinstance(candidate, dict) and candidate.get("finishReason") not in _NO_REASONS
+        for candidate in candidates
     )
 
 
@@ -73,7 +76,7 @@ def _choices_in(document: object) -> Iterator[tuple[int, bool]]:
     candidates = document.get("candidates") if isinstance(document, dict) else None
     for position, candidate in enumerate(candidates if isinstance(candidates, list) else ()):
         if isinstance(candidate, dict) and _candidate_has_content(candidate):
-            yield index_in(candidate, position), bool(candidate.get("finishReason"))
+            yield index_in(candidate, position), candidate.get("finishReason") not in _NO_REASONS
 
 
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:

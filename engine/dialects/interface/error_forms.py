@@ -61,16 +61,21 @@ _ERROR_TYPES = {
 FAILED = "failed"
 """The status of a response, in the format of the same name, that has failed."""
 
-FAILED_REASONS = ("error", "abort", "insufficient_system_resource", "network_error")
-"""Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek, Z.ai."""
+FAILED_REASONS = (
+    *("error", "abort", "insufficient_system_resource", "network_error"),
+    *("timeout", "cancelled", "ERROR", "TIMEOUT"),
+)
+"""Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek, Z.ai, TensorRT-LLM,
+Cohere."""
 
 NO_REASONS = ("null", "None")
 """Finish reasons that say none, as servers write them in the chunks before the last (DashScope)."""
 
 ERROR = b"error"
 OTHER_SIGNS = re.compile(
-    rb'"(?:code|base_resp|detail|failed|response\.failed|abort|insufficient_system_resource)"'
-    rb"|\\u00[2-7]"
+    rb'"(?:code|base_resp|detail|failed|response\.failed|abort|insufficient_system_resource'
+    rb'|timeout|cancelled|ERROR|TIMEOUT)"|^data: \[?(?i:error)|\\u00[2-7]',
+    re.MULTILINE,
 )
 """Events that report an error have the word `error`, or one of these: names in the other forms, or
 an escaped character of ASCII, as no encoder writes it in a name."""
@@ -88,6 +93,7 @@ _TITLE = re.compile(
 )
 _TAG = re.compile(r"<[^>]*>")
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
+_PLAIN_ERROR = re.compile(rb"data: \[?(?i:error)\b")
 EVENT_STARTS = (b"data:", b"event:")
 """The beginnings of a body that is an event: some servers write their errors so."""
 _MAX_NESTED = 4
@@ -102,15 +108,21 @@ def event_document(event: bytes) -> object:
     if event.startswith(_ERROR_NAME):
         if reported_error(document) is not None:
             return document
-        data = event.partition(b"data: ")[2].decode("utf-8", "replace").strip()
-        return {"error": document if isinstance(document, dict) else {"message": data}}
+        members = document if isinstance(document, dict) else None
+        return {"error": members or {"message": _data_text(event).strip("{}") or "error"}}
     if words := worded_error(document):
         return {"error": words}
     if isinstance(document, list):
         return unlisted_error(document)
     if document is None and event.rstrip().endswith(b"data: " + END_MARKER):
         return END_MARKER.decode()
+    if document is None and _PLAIN_ERROR.match(event) is not None:
+        return {"error": {"message": _data_text(event)}}
     return document
+
+
+def _data_text(event: bytes) -> str:
+    return event.partition(b"data: ")[2].decode("utf-8", "replace").strip()
 
 
 def unlisted_error(document: object) -> object:

@@ -24,6 +24,7 @@ from engine.values.usage import Usage
 class Function(Struct):
     name: str | None = None
     arguments: str | None = None
+    parameters: str | None = None  # the arguments, in the words that models of Llama's have
 
 
 class Call(Function):
@@ -141,7 +142,7 @@ _OPTIONAL = (
     *("reasoning_details", "reasoning_content", "reasoning", "summary"),
 )
 
-_JSON_TEXTS = ("arguments",)
+_JSON_TEXTS = ("arguments", "parameters")
 _PARTS = ("content",)
 
 CHUNK = Shape(Chunk, _OPTIONAL, _JSON_TEXTS, _PARTS)

@@ -181,7 +181,7 @@ class ChoiceReader:
 
     def _read_call(self, fragment: fields.Call, output: list[events.Event]) -> None:
         vendor_id, function = fragment.id or "", fragment.function or fragment
-        name, arguments = function.name or "", function.arguments or ""
+        name, arguments = function.name or "", function.arguments or function.parameters or ""
         if self.is_whole:
             number = self._calls.begin(None, vendor_id)
         else:

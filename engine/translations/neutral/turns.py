@@ -154,9 +154,8 @@ def with_substitutes(request: ChatRequest, kinds: list[type[Block]]) -> ChatRequ
     has_own = Foreign in kinds or BuiltInTool in map(type, request.tools)
     if not (has_own or request.loaded_tools or request.deferred_tools):
         return request
-    return replace(
-        request, tools=_tools(request), messages=[_message(message) for message in request.messages]
-    )
+    messages = [replace(each, blocks=[*map(_block, each.blocks)]) for each in request.messages]
+    return replace(request, tools=_tools(request), messages=messages)
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
@@ -180,10 +179,6 @@ def _functions(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
         else:
             functions.append(tool)
     return functions
-
-
-def _message(message: Message) -> Message:
-    return replace(message, blocks=[_block(each) for each in message.blocks])
 
 
 def _block(block: Block) -> Block:

@@ -28,8 +28,8 @@ class OpenItem(Part):
     _has_text = _had_text = False
     """Whether the open block, and the part of a summary before, has had any."""
 
-    _arguments = ""
-    """Those that came with the beginning of a call: they count unless others follow."""
+    _beginning = ""
+    """The arguments or text that a call or part begins with: they count unless others follow."""
 
     _is_unnamed = False
     """Whether it is a call whose name comes with the end of the item."""
@@ -45,7 +45,7 @@ class OpenItem(Part):
         kind = self.kind = "" if raw == NULL else answer_reader.item_kind(raw, _ITEM)
         if kind == answer_reader.FUNCTION_CALL:
             call = fields.CALL.read(raw, _ITEM)
-            self._arguments = call.arguments or ""
+            self._beginning = call.arguments or ""
             self._is_unnamed = not call.name
             if self._is_unnamed:
                 return ()
@@ -55,11 +55,11 @@ class OpenItem(Part):
         return ()
 
     def part_added(self, data: bytes) -> Iterable[events.Event]:
-        part = fields.KIND.read(fields.DETAIL_EVENT.read(data).part, _PART)
-        kind = "" if part is None else part.type
-        if kind in ("output_text", "refusal"):
-            self.kind = self.kind or "message"
-            return self._open(neutral.Refusal() if kind == "refusal" else neutral.Text())
+        raw = fields.DETAIL_EVENT.read(data).part
+        part, kind = fields.DONE_PART.read(raw, _PART), fields.KIND.read(raw, _PART)
+        if part is not None and kind is not None and kind.type in ("output_text", "refusal"):
+            self.kind, self._beginning = self.kind or "message", part.text or part.refusal or ""
+            return self._open(neutral.Refusal() if kind.type == "refusal" else neutral.Text())
         return ()
 
     def _open(self, block: neutral.Block) -> tuple[events.Event]:
@@ -128,9 +128,9 @@ class OpenItem(Part):
             return ()
         part = fields.DONE_PART.read(raw, _PART) or fields.DonePart()
         if isinstance(self._block, neutral.Refusal):
-            return [*self._missing(part.refusal or ""), *self._close()]
+            return [*self._missing(part.refusal or self._beginning), *self._close()]
         cites = self._missing_citations(part.annotations)
-        return [*self._missing(part.text or ""), *cites, *self._close()]
+        return [*self._missing(part.text or self._beginning), *cites, *self._close()]
 
     def _missing_citations(self, annotations: Raw) -> list[events.Event]:
         """The citations of the open text that did not come in events of their own."""
@@ -166,7 +166,7 @@ class OpenItem(Part):
             text = "" if self._had_text else fields.thoughts(item.summary, item.content)
             return [*self._missing(text), *signed, *self._close()]
         if isinstance(self._block, neutral.ToolCall):
-            self._arguments = fields.CALL.read(raw, _ITEM).arguments or self._arguments
+            self._beginning = fields.CALL.read(raw, _ITEM).arguments or self._beginning
         if isinstance(self._block, neutral.Text | neutral.Refusal) and not self._has_text:
             output = answer_reader.read_item(self.kind, raw, _ITEM, self._name)
             opens = [at for at, event in enumerate(output) if isinstance(event, events.Open)]
@@ -179,7 +179,7 @@ class OpenItem(Part):
         """The end of an item that is not done. Raises BrokenAnswer for a call without a name."""
         if self._is_unnamed:
             raise events.BrokenAnswer("the upstream's answer has a tool call without a name")
-        return () if self._block is None else [*self._missing(self._arguments), *self._close()]
+        return () if self._block is None else [*self._missing(self._beginning), *self._close()]
 
     def _missing(self, text: str) -> tuple[events.Event, ...]:
         """The text of the open block, if it did not come in deltas."""

@@ -155,3 +155,10 @@ def test_each_of_several_candidates_has_an_end_if_one_has(ends: tuple[str, str])
         return
     with pytest.raises(BrokenAnswer, match="without a finish reason"):
         collect(read_answer(body))
+
+
+def test_a_prompt_that_is_blocked_behind_text_ends_it() -> None:
+    feedback = b'{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}'
+    (candidate,) = read(piece(text("a")), feedback).candidates
+    assert (candidate.blocks, candidate.finish.stop) == ([Text(text="a")], "filter")
+    assert candidate.finish.native == "PROHIBITED_CONTENT"
