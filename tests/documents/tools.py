@@ -20,10 +20,12 @@ from typing import Any
 from urllib.parse import quote
 
 import jsonschema_rs
+import orjson
 
 from engine.plan.make_plan import make_plan
 from engine.plan.route import Plan
 from engine.tools.invalid_arguments import InvalidArguments
+from engine.tools.listed_tool import list_entry
 from engine.tools.tool import Tool, tools_and_refusals
 from tests.documents.document import Document, NotJudged, Operation, Part
 from tests.documents.packages import corpus
@@ -111,7 +113,8 @@ def _call(tool: Tool, operation: Operation, plan: Plan, result: Result) -> None:
     operation_of_plan = tool.route.operation
     specification = plan.specifications[operation_of_plan.spec]
     writer = specification.writer(operation_of_plan, tool.route.slash_variables)
-    listed = jsonschema_rs.Draft202012Validator(json.loads(json.dumps(tool.input_schema)))
+    entry = json.loads(orjson.dumps(list_entry(tool)))
+    listed = jsonschema_rs.Draft202012Validator(entry["inputSchema"])
     result.called += 1
     schema = None if not bodies else node.get("requestBody").get("content").get(media_type)
     for body in bodies or [None]:
