@@ -36,6 +36,14 @@ class Reading(NamedTuple):
     is_exact: bool = True
 
 
+_OTHER_PROPERTY = re.compile(
+    r"\\[pP]\{(?!(?:(?:sc|scx|gc|Script|Script_Extensions|General_Category)=\w+|[CLMNPSZ][a-z]?|LC"
+    r"|Letter|Mark|Number|Punctuation|Symbol|Separator|Other|Any|Assigned|ASCII|ASCII_Hex_Digit"
+    r"|AHex|Hex_Digit|Hex|Alphabetic|Alpha|Lowercase|Lower|Uppercase|Upper|White_Space|space"
+    r"|ID_Start|ID_Continue|Emoji|Ideographic)\})"
+)
+"""A property of characters that ECMA-262 does not have, or rarely: of POSIX, Java or .NET."""
+
 _FIELD = "(?>yyyy|YYYY|yy|YY|MMMM|MMM|MM|dd|DD|HH|hh|mm|ss|SS)"
 _CLOCK = re.compile(
     rf"(?=.*(?:yyyy|[-/:.]))(?:EEE,? )?{_FIELD}(?:[-/:., ]*(?:T|'T')?{_FIELD})+"
@@ -61,7 +69,7 @@ def read(pattern: str) -> Reading:
     if is_date_format(pattern):
         return Reading(None, {}, False)
     text = _unquoted(pattern)
-    is_standard = is_valid and text == pattern
+    is_standard = is_valid and text == pattern and _OTHER_PROPERTY.search(pattern) is None
     candidates = (text, _translated(text))
     for candidate in dict.fromkeys(candidates if is_valid else reversed(candidates)):
         parts = _repetition(candidate)

@@ -115,6 +115,22 @@ def test_what_is_no_pattern_is_not_read(pattern: str) -> None:
     assert read(pattern).pattern is None
 
 
+@each(
+    "pattern",
+    [r"^\p{XDigit}+$", r"[^\P{Alnum}]", r"^\p{IsLatin}$", r"\p{javaLetter}", r"\p{Space}"],
+)
+def test_properties_of_other_languages_are_not_standard(pattern):
+    assert not read(pattern).is_standard
+
+
+@each(
+    "pattern",
+    [r"\p{Lu}", r"\P{Script=Greek}", r"[\p{ASCII}\p{gc=Lu}]", r"\p{Alpha}"],
+)
+def test_properties_of_ecma_262_are_standard(pattern):
+    assert read(pattern).is_standard
+
+
 @each("pattern", [r"^\d{3}$", r"^(?=a)\p{L}$", r"^a{1,100}$", "", r"^[\w.-]+@[\w.-]+$"])
 def test_a_pattern_of_the_standard_stays_as_it_is(pattern: str) -> None:
     assert read(pattern) == (pattern, {}, True, True)
