@@ -94,11 +94,11 @@ def command(
     settings = result.plan.config
     if bool(tool) == bool(method and path) or (tool and (method or headers or data)):
         raise click.UsageError("write METHOD and PATH, or --tool and --arguments")
-    if tool:
-        request = _tool_request(result.plan, tool, arguments, address)
-    else:
-        target = method or "", path or ""
-        request = observation.request(*target, _headers(headers), _body(data), address)
+    request = (
+        _tool_request(result.plan, tool, arguments, address)
+        if tool
+        else observation.request(method or "", path or "", _headers(headers), _body(data), address)
+    )
     caller = _caller(result.plan, token) if token else None
     try:
         moment = unix_time(arrival, end_of_day=False) if arrival else None

@@ -147,18 +147,12 @@ def command(
     time_zone = ZoneInfo(options["time_zone"])
     if as_rows:
         with database_at(location) as database:
-            groups = row_groups(database, selection)
-            write_export(output_format, output, row_columns(), groups)
-        return
-    if output_format == "focus":
+            write_export(output_format, output, row_columns(), row_groups(database, selection))
+    elif output_format == "focus":
         with database_at(location) as database:
             print_focus(charges(database, selection))
-        return
-    report = _report(location, by, selection, time_zone, most)
-    _write_report(report, output_format, output)
-    if report.unshipped:
-        count = format_count(report.unshipped, "row")
-        click.echo(f"{count} in {location.journal} not yet in the database", err=True)
+    else:
+        _write_report(_report(location, by, selection, time_zone, most), output_format, output)
 
 
 def _check_options(output_format: str, *, left: bool, as_rows: bool, has_output: bool) -> None:
@@ -166,7 +160,9 @@ def _check_options(output_format: str, *, left: bool, as_rows: bool, has_output:
     if has_output and not as_rows and output_format != "parquet":
         raise click.UsageError("--output is for --rows and parquet: redirect other formats with >")
     if left and (as_rows or output_format in ("focus", "parquet")):
-        raise click.UsageError("--left is no report of costs: use another --format, without --rows")
+        raise click.UsageError(
+            "--left is not a report of costs: use another --format, without --rows"
+        )
     if as_rows and output_format not in WRITERS:
         raise click.UsageError(f"--rows needs --format {', '.join(WRITERS)}")
 
@@ -183,6 +179,9 @@ def _report(
             click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
         if not rows:
             click.echo(_no_requests(database, selection), err=True)
+    if unshipped:
+        count = format_count(unshipped, "row")
+        click.echo(f"{count} in {location.journal} not yet in the database", err=True)
     return UsageReport(by.removeprefix(TAG), selection, rows, unshipped, time_zone)
 
 

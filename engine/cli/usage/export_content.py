@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from engine.cli.usage.export_table import Column, Kind, Row
 from engine.cli.usage.report import UsageReport
 from engine.stores.database.database import Database
-from engine.stores.database.rows import pages
+from engine.stores.database.export_rows import pages
 from engine.stores.database.schema import SUMMED_COUNTS
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import ROW_KINDS, Total

@@ -1,6 +1,6 @@
 """Rows of the ledger in pages, on both kinds of database."""
 
-from engine.stores.database.rows import pages
+from engine.stores.database.export_rows import pages
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.usage import UsageTable
 from tests.support.ledger_rows import random_rows
