@@ -122,8 +122,7 @@ class Reader:
     def _read_choice(self, position: int, choice: fields.Choice) -> Iterable[events.Event]:
         output: list[events.Event] = []
         index = choice.index or 0
-        reader = self._choices.get(index)
-        if reader is None:
+        if (reader := self._choices.get(index)) is None:
             events.check_candidate(index, f"choices[{position}].index")
             reader = self._choices[index] = ChoiceReader(index, self._id)
             reader.is_whole = isinstance(choice, fields.WholeChoice)

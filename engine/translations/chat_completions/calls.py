@@ -85,8 +85,7 @@ class AnnouncedCalls:
 
     def add(self, number: int, call_id: str, name: str, arguments: str) -> bool:
         """Take a fragment of a call that has not begun. Returns whether its arguments begin."""
-        call = self.waiting.get(number)
-        if call is None:
+        if (call := self.waiting.get(number)) is None:
             call = self.waiting[number] = neutral.ToolCall(id=call_id, name="")
         if name != call.name:  # some vendors repeat it
             call.name += name

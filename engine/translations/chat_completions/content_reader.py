@@ -123,8 +123,7 @@ def read_result(
 
 def _read_thoughts(part: Raw, place: str) -> neutral.Reasoning | None:
     """The thoughts in a part, signed where Mistral has written them; None for another part."""
-    thoughts = value_of(_THOUGHTS, part)
-    if thoughts is None:
+    if (thoughts := value_of(_THOUGHTS, part)) is None:
         return None
     if isinstance(thoughts.thinking, str):
         return neutral.Reasoning(text=thoughts.thinking, place=place)

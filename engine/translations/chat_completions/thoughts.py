@@ -149,8 +149,7 @@ class ExtraWriter:
         return written
 
     def _read(self, block: neutral.Reasoning) -> tuple[str, Any]:
-        signature = block.signature
-        if signature is None:
+        if (signature := block.signature) is None:
             return "", None
         if signature.language == NAME:
             signed, _, text = signature.value.partition(" ")

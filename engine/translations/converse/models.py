@@ -76,8 +76,7 @@ class ParameterWriter(parameters.LimitedWriter[Model]):
     def write_thinking(self, body: Json, anthropic: AnthropicWriter) -> bool:
         """Returns whether the model is one of Anthropic's, whose parameters are `anthropic`'s, and
         thinks."""
-        thinking = self._request.thinking
-        if thinking is None:
+        if self._request.thinking is None:
             return False
         if not self._model.claude:
             if (effort := parameters.known_thinking(self._request, self._losses)) is not None:
@@ -142,8 +141,7 @@ class ParameterWriter(parameters.LimitedWriter[Model]):
     def _sampling(self, anthropic: AnthropicWriter) -> Json:
         request = self._request
         members: Json = {}
-        temperature = anthropic.number("temperature")
-        if temperature is not None:
+        if (temperature := anthropic.number("temperature")) is not None:
             members["temperature"] = request.temperature
             if temperature > 1:
                 self._lose("temperature", "the highest temperature is 1")

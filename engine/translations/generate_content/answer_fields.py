@@ -161,8 +161,7 @@ def write_usage(usage: Usage | None) -> dict[str, dict[str, int]]:
 
 
 def read_logprobs(candidate: Members) -> list[events.TokenLogprob]:
-    result = candidate.members("logprobsResult")
-    if result is None:
+    if (result := candidate.members("logprobsResult")) is None:
         return []
     tops = [
         [_read_token(each) for each in top.objects("candidates")]

@@ -94,8 +94,7 @@ class Reader:
         self, position: int, candidate: fields.Candidate, data: bytes
     ) -> Iterable[events.Event]:
         index = candidate.index or 0
-        reader = self._candidates.get(index)
-        if reader is None:
+        if (reader := self._candidates.get(index)) is None:
             events.check_candidate(index, f"candidates[{position}].index")
             reader = self._candidates[index] = CandidateReader(index, self._name)
         return reader.read(candidate, position, data)

@@ -155,8 +155,7 @@ class Writer:
     def write(self, event: events.Event) -> bytes:
         if isinstance(event, events.Delta):  # nearly every event
             candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
-            part = candidate.text(event.text)
-            if part is None:
+            if (part := candidate.text(event.text)) is None:
                 return b""
             return self._item(_ANSWER_BEGIN + encode(part) + candidate.answer_end)
         if isinstance(event, events.Start):
@@ -168,8 +167,7 @@ class Writer:
         if isinstance(event, events.Tokens):
             return self._write_tokens(event)
         candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
-        part = candidate.block_event(event)
-        if part is None:
+        if (part := candidate.block_event(event)) is None:
             return b""
         return self._answer(_ANSWER_BEGIN + encode(part) + candidate.answer_end)
 

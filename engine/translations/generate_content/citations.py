@@ -116,13 +116,11 @@ class CitationReader:
         """What the open text cites; `late`: what the text that is complete cites."""
         if late:
             self._start = 0
-        grounding = candidate.members("groundingMetadata")
-        if grounding is not None:
+        if (grounding := candidate.members("groundingMetadata")) is not None:
             chunks = [_chunk(each) for each in grounding.objects("groundingChunks")]
             for support in grounding.objects("groundingSupports"):
                 yield from self._support(support, chunks, late=late)
-        metadata = candidate.members("citationMetadata")
-        if metadata is not None:
+        if (metadata := candidate.members("citationMetadata")) is not None:
             name = next((n for n in ("citationSources", "citations") if n in metadata), "citations")
             for source in metadata.objects(name):
                 citation = _source(source)
@@ -141,8 +139,7 @@ class CitationReader:
 
     def _span(self, segment: Members) -> tuple[int | None, int | None]:
         """The characters of the open block; None twice where they are not known."""
-        end = segment.integer("endIndex")
-        if end is None:
+        if (end := segment.integer("endIndex")) is None:
             return None, None
         start = self.offsets.characters(segment.integer("startIndex") or 0)
         stop = self.offsets.characters(end)

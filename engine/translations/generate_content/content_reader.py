@@ -39,8 +39,7 @@ class PendingCalls:
         return call_id
 
     def _remove(self, call_id: str) -> None:
-        name = self._names.pop(call_id, None)
-        if name is not None:
+        if (name := self._names.pop(call_id, None)) is not None:
             del self._ids[name][call_id]
 
 
@@ -73,8 +72,7 @@ class ContentReader:
 
     def message(self, content: shapes.ContentObject, place: str) -> Message:
         """One turn. Raises WrongType."""
-        role = _ROLES.get(content.role or "")
-        if role is None:
+        if (role := _ROLES.get(content.role or "")) is None:
             raise WrongType(f"{place}.role", "user or model")
         blocks = self.blocks(content, place)
         return Message(role=role, blocks=blocks, place=place)

@@ -119,8 +119,7 @@ class ParameterWriter(parameters.LimitedWriter[Model]):
         )
 
     def _output(self) -> Json:
-        output = self._request.output
-        if output is None:
+        if (output := self._request.output) is None:
             return {}
         if self._request.tools and not self._model.generation_3:
             self._lose("output", "the model supports no output format together with tools")

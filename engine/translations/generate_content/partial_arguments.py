@@ -39,8 +39,7 @@ class PartialArguments:
             return
         self._end_string()
         for name in ("numberValue", "boolValue"):
-            raw = partial.raw(name)
-            if raw is not None:
+            if (raw := partial.raw(name)) is not None:
                 self._set(path, raw)
                 return
         self._set(path, None)

@@ -194,8 +194,7 @@ def _read_choice(raw: Raw, request: ChatRequest) -> None:
     if present(raw) is None:
         return
     config = Fields(raw, "toolConfig", request.unread)
-    calling = config.members("functionCallingConfig")
-    if calling is not None:
+    if (calling := config.members("functionCallingConfig")) is not None:
         request.places["tool_choice"] = calling.place
         names = calling.texts("allowedFunctionNames") or []
         word = (calling.text("mode") or "AUTO").upper()

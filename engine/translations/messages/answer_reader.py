@@ -97,8 +97,7 @@ class Reader(MessageReader[BlockReader]):
 
     def _read_frame(self, event: fields.StreamEvent, data: bytes) -> Iterable[events.Event]:
         if event.type == "message_start":
-            message = fields.BEGIN_EVENT.read(data).message
-            if message is None:
+            if (message := fields.BEGIN_EVENT.read(data).message) is None:
                 raise WrongType("message", "an object")
             return () if self._started else (self._start(message, data),)  # some repeat it
         if event.type == "message_delta":

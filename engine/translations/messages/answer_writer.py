@@ -42,8 +42,7 @@ def _content(blocks: list[neutral.Block], request: ChatRequest) -> list[Any]:
     held: list[object] = []
     needs_mark, holds = fields.thinks_on_budget(request), holds_thoughts(request)
     for block in blocks:
-        part = _block(block, hide=hides_thoughts(request))
-        if part is None:
+        if (part := _block(block, hide=hides_thoughts(request))) is None:
             continue
         if holds and isinstance(block, neutral.Reasoning):
             held.append(part)

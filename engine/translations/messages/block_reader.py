@@ -157,8 +157,7 @@ class BlockReader(Part):
             output.append(events.Open(self._block))
 
     def _cite(self, shape: fields.CitationShape, output: list[events.Event]) -> None:
-        citation = fields.read_citation(shape)
-        if citation is not None:
+        if (citation := fields.read_citation(shape)) is not None:
             self._begin(output)
             output.append(events.Cite(citation))
 

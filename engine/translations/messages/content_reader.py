@@ -57,15 +57,13 @@ def _read_text(block: shapes.TextBlock, place: str, unread: list[str]) -> neutra
 
 
 def _read_image(block: shapes.ImageBlock, place: str, unread: list[str]) -> neutral.Block:
-    source = _read_source(block.source, place)
-    if source is None:
+    if (source := _read_source(block.source, place)) is None:
         return _foreign(block, "image")
     return neutral.Media(kind="image", source=source)
 
 
 def _read_document(block: shapes.DocumentBlock, place: str, unread: list[str]) -> neutral.Block:
-    source = _read_source(block.source, place)
-    if source is None:
+    if (source := _read_source(block.source, place)) is None:
         return _foreign(block, "document")
     if isinstance(source, neutral.Link):
         source = neutral.Link(source.url, "application/pdf")

@@ -183,8 +183,7 @@ def _read_choice(choice: Members, request: ChatRequest) -> None:
     kind, alone = choice.text("type"), choice.boolean("disable_parallel_tool_use")
     request.parallel_calls = None if alone is None else not alone
     if kind == "tool":
-        name = choice.text("name")
-        if name is None:
+        if (name := choice.text("name")) is None:
             raise choice.wrong("name", "the name of a tool")
         request.tool_choice = ToolChoice("any", (name,))
     elif kind in _MODES:
@@ -221,8 +220,7 @@ def _read_thinking(config: Members, request: ChatRequest) -> None:
 
 
 def _read_output(config: Members, request: ChatRequest) -> None:
-    effort = config.text("effort")
-    if effort is not None:
+    if (effort := config.text("effort")) is not None:
         request.thinking = request.thinking or Thinking()
         request.thinking.effort = effort
         request.places["thinking"] = "output_config.effort"

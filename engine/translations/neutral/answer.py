@@ -144,8 +144,7 @@ class Assembly(AnswerState, kw_only=True):
 
     def _citable_texts(self, candidate: int) -> CitableTexts:
         """The texts of a candidate; those that come later are added as they begin."""
-        citable = self._citable.get(candidate)
-        if citable is None:
+        if (citable := self._citable.get(candidate)) is None:
             citable = self._citable[candidate] = CitableTexts()
             for block in self._contents.get(candidate, ()):
                 if isinstance(block, Text):

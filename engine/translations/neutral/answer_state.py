@@ -127,8 +127,7 @@ class AnswerState(Struct, kw_only=True):
                 raise events.BrokenAnswer(f"the upstream's answer has over {MAX_BLOCKS} citations")
             if event.late:
                 return
-        block = self._open.get(event.candidate)
-        if block is None:
+        if (block := self._open.get(event.candidate)) is None:
             raise disorder(event)
         if isinstance(block, ToolCall) and isinstance(event, events.Delta):
             self._arguments_length += len(event.text)
@@ -142,8 +141,7 @@ class AnswerState(Struct, kw_only=True):
             raise events.BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")
 
     def _check_close(self, event: events.Close) -> None:
-        block = self._open.pop(event.candidate, None)
-        if block is None:
+        if (block := self._open.pop(event.candidate, None)) is None:
             raise disorder(event)
         if isinstance(block, ToolCall):
             arguments = "".join(self._arguments.pop(event.candidate, ()))

@@ -202,8 +202,7 @@ class CitedTexts:
 
     def cite(self, citation: neutral.Citation) -> Json | None:
         """Add a late citation to its text's part. Returns the members of its event, if any."""
-        position = self._citable.cite(citation)
-        if position is None:
+        if (position := self._citable.cite(citation)) is None:
             return None
         text, part, place = self._texts[position]
         annotations = part["annotations"]

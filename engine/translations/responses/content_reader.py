@@ -143,8 +143,7 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message | None:
 
 
 def _message(item: shapes.MessageItem, place: str, unread: list[str]) -> Message:
-    role = _ROLES.get(item.role or "")
-    if role is None:
+    if (role := _ROLES.get(item.role or "")) is None:
         raise WrongType(f"{place}.role", "user, assistant, system or developer")
     return Message(
         role=role, blocks=read_content(item.content, f"{place}.content", unread), place=place

@@ -135,8 +135,7 @@ def _read_options(members: RequestObject, request: ChatRequest) -> None:
 
 def _read_text(text: Members, request: ChatRequest) -> None:
     request.verbosity = text.text("verbosity") or ""
-    form = text.members("format")
-    if form is not None:
+    if (form := text.members("format")) is not None:
         openai_schemas.read_format(form, request)
     text.rest()
 

@@ -122,8 +122,7 @@ class Reader:
         return rest if self._started else (*self._start(data), *rest)
 
     def _end(self, data: bytes) -> Iterator[events.Event]:
-        response = fields.END_EVENT.read(data).response
-        if response is None:
+        if (response := fields.END_EVENT.read(data).response) is None:
             raise WrongType("response", "an object")
         output = response.output or ()
         yield from self._start(data)

@@ -49,8 +49,7 @@ def read_input(request: Members) -> language.EmbeddingInput:
     """One EmbedContentRequest. Raises WrongType."""
     place = f"{request.place}." if request.place else ""
     request.text("model")  # the path decides
-    content = request.members("content")
-    if content is None:
+    if (content := request.members("content")) is None:
         raise request.wrong("content", "an object")
     content.text("role")
     texts = [_read_text(part) for part in content.objects("parts")]
@@ -70,8 +69,7 @@ def read_input(request: Members) -> language.EmbeddingInput:
 
 
 def _read_text(part: Members) -> str:
-    text = part.text("text")
-    if text is None:
+    if (text := part.text("text")) is None:
         raise part.wrong("text", _TEXT)
     part.rest()
     return text
