@@ -143,7 +143,8 @@ class Router:
     def _sole_path(self, resource: Resource) -> tuple[Resource, re.Pattern[str]] | None:
         """A resource whose paths lead to no other one, and what matches them; None for any other,
         which is looked for in the tree each time."""
-        if not self._tree.is_sole(resource.template, resource.method):
+        is_narrow = not resource.slash_variables
+        if not (is_narrow and self._tree.is_sole(resource.template, resource.method)):
             return None
         return resource, re.compile(regex(resource.template))
 

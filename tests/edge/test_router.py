@@ -190,3 +190,14 @@ def test_a_path_from_inside_leads_to_its_operation_or_to_none() -> None:
         assert names("first", "/a/c/b") is None
         assert names("second", "/a/c/b") == {}
         assert names("first", "/a/d/b") == {"x": (3, 4)}
+
+
+def test_a_value_without_slashes_may_lead_from_inside_to_another_operation() -> None:
+    routes = Router(lambda handler: lambda *_: None)
+    for name, slash_variables in (("wide", ("x",)), ("narrow", ())):
+        resource = Resource("GET", "", slash_variables, partial(str, name), operation=name)
+        routes.add_route("/a/{x}", resource)
+    for _ in range(2):
+        assert routes.candidate("wide", "GET", "/a/b/c", "") is not None
+        assert routes.candidate("wide", "GET", "/a/b", "") is None
+        assert routes.candidate("narrow", "GET", "/a/b", "") is not None

@@ -13,8 +13,9 @@ from urllib.parse import unquote
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SUSPICIOUS = re.compile(r"[%\\#\x00-\x1f\x7f-\xff]|/\.")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_OVERLONG = re.compile("%c0%ae|%e0%80%ae", re.IGNORECASE)
-"""A dot in more bytes than UTF-8 has for it."""
+_OVERLONG = re.compile("(?:%c0|%e0%80|%f0%80%80)%a[ef]|(?:%c1|%e0%81|%f0%80%81)%9c", re.IGNORECASE)
+_CHARACTERS = {"ae": ".", "af": "/", "9c": "\\"}
+"""What is written in more bytes than UTF-8 has for it, by the last of these."""
 _BLANKS = " \t\r\n\0"
 _MAX_DECODINGS = 4
 _REGEXES = {"mediaTypeExtension": r"(\.[^/.]+)"}
@@ -115,7 +116,8 @@ def _has_dot_segment(path: str) -> bool:
     """Whether a path has a dot segment now, or after what an upstream may do: more decoding, wide
     or overlong forms of its characters, blanks cut off at its end."""
     for _ in range(_MAX_DECODINGS):
-        path = normalize("NFKC", _OVERLONG.sub(".", path))
+        path = _OVERLONG.sub(lambda match: _CHARACTERS[match[0][-2:].lower()], path)
+        path = normalize("NFKC", path)
         segments = re.split(r"[/\\]", path)
         if any(segment.partition(";")[0].strip(_BLANKS) in (".", "..") for segment in segments):
             return True

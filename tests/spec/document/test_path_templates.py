@@ -55,6 +55,7 @@ def test_a_dot_segment_that_is_encoded_twice_is_unsafe(path: str) -> None:
             "/a/%25EF%25BC%258E%25EF%25BC%258E/b",
         ),
         *("/a/%25c0%25ae%25C0%25AE/b", "/a/..%2520/b", "/a/..%2500", "/a/%2e%2e%20/b"),
+        *("/a/..%25c0%25AF../b", "/a/..%25c1%259c", "/a/%25e0%2580%25ae.%25f0%2580%2580%25af"),
     ],
 )
 def test_a_dot_segment_in_another_form_is_unsafe(path: str) -> None:
