@@ -44,7 +44,7 @@ class CallableOperation(Struct, frozen=True):
 def operation_of(plan: Plan, route: Route) -> CallableOperation:
     """The operation of a route of a plan. Raises CannotCall."""
     operation = route.operation
-    if operation.websocket:
+    if not operation.is_http:
         raise CannotCall(f"{operation.id} is a WebSocket, which is not called from inside")
     writer = plan.specifications[operation.spec].writer(operation, route.slash_variables)
     return CallableOperation(operation.id, writer)

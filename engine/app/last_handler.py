@@ -28,7 +28,7 @@ from engine.upstream.regional_targets import RegionalGroup
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
-from engine.upstream.websocket import converse
+from engine.upstream.websocket import converse, upgrade_or_http
 from engine.values.caller import AllowLists
 
 
@@ -59,11 +59,11 @@ def last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handl
     if route.websocket is None:
         return forward
     dialect, limits = route.dialects[-1], session_limits(route.websocket)
-    return once(
-        "converse",
-        (forward, dialect.name, limits),
-        partial(converse, forward, dialect, limits, parts.sessions, forward.session_edits),
-    )
+    make = partial(converse, forward, dialect, limits, parts.sessions, forward.session_edits)
+    session = once("converse", (forward, dialect.name, limits), make)
+    if not route.operation.is_http:
+        return session
+    return once("upgrade", session, partial(upgrade_or_http, session, forward))
 
 
 def session_limits(websocket: WebSocket) -> SessionLimits:

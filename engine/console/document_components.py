@@ -22,7 +22,7 @@ _INVALID = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_MAPS = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
-_VALUES: dict[str, str | int] = {
+_VALUES: dict[str, str | float] = {
     "text": "Air scatters blue light more than red.",
     "word": "Air scatters blue light more than red.",
     "model": "the-model",
@@ -31,6 +31,9 @@ _VALUES: dict[str, str | int] = {
     "input_tokens": 24,
     "output_tokens": 9,
     "total_tokens": 33,
+    "item": 0,
+    "item_text": "A small wild dog",
+    "item_score": 0.98,
 }
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _MOCK_CONDITION = re.compile(r"^: if \w+\n", re.MULTILINE)
@@ -223,5 +226,5 @@ def _filled(value: object, numbers: Iterator[int]) -> object:
     )
 
 
-def _value(match: re.Match[str], numbers: Iterator[int]) -> str | int:
+def _value(match: re.Match[str], numbers: Iterator[int]) -> str | float:
     return next(numbers) if match[1] == "n" else _VALUES.get(match[1], match[0])

@@ -34,16 +34,16 @@ from engine.mock.examples import (
     events,
     examples,
     fill,
+    item_texts,
     last_turn,
 )
 from engine.mock.object_store import ObjectStore
 from engine.mock.objects import FACTS, ObjectRequest, Role, item_shapes, role_of
 from engine.mock.session import session
-from engine.mock.uploads import Uploads
+from engine.mock.uploads import Uploads, uploaded_file
 from engine.relay.websocket.session import SessionLimits, Sessions
 from engine.sockets.upgrade import ResponsesSockets, SocketSettings
 from engine.spec.document.path_templates import variables
-from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.operation import Operation
 from engine.spec.sequences import write_sequence
 from engine.spec.spec import Specification
@@ -52,6 +52,7 @@ from engine.stages.alternatives import Choice, refusing
 from engine.stages.authenticate import authenticate
 from engine.stages.receive import receive
 from engine.stages.validate import UNCHECKED, checks_of, validate_body, validate_parameters
+from engine.upstream.websocket import upgrade_or_http
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
 from engine.values.media_types import essence, sequence_kind
@@ -174,11 +175,21 @@ def _alternative(
 def _last(
     operation: Operation, specification: Specification, style: Style, sockets: ResponsesSockets
 ) -> Handler:
-    """The last handler: a session if the operation is a WebSocket, else an example. Where the path
-    has a POST too, each message of the session is a request of it."""
+    """The last handler: a session if the operation is a WebSocket, else an example; or either, as
+    the request asks."""
+    node = specification.node(operation)
+    example = _example(examples(node), style, role_of(operation, node, style.shapes))
     if not operation.websocket:
-        node = specification.node(operation)
-        return _example(examples(node), style, role_of(operation, node, style.shapes))
+        return example
+    upgrade = _session(operation, specification, style, sockets)
+    return upgrade_or_http(upgrade, example) if operation.is_http else upgrade
+
+
+def _session(
+    operation: Operation, specification: Specification, style: Style, sockets: ResponsesSockets
+) -> Handler:
+    """The session of a WebSocket. Where the path has a POST too, each message is a request of
+    it."""
     if operation.first_message:
         return session(style.dialect.mock_live, style.delay)
     of_path = (op for op in specification.operations.values() if op.path == operation.path)
@@ -208,7 +219,7 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
         host = exchange.header("HTTP_HOST") or ""
         objects = ObjectRequest(style.store, role, path, query, request, host)
         entry = objects.check()
-        content, described = _uploaded(exchange)
+        content, described = uploaded_file(exchange)
         if role.action == "create" and isinstance(value, dict):
             value |= {name: new for name, new in described.items() if name in role.members}
         answer = objects.answer(entry, value, content)
@@ -230,23 +241,6 @@ def _example(candidates: list[ExampleResponse], style: Style, role: Role) -> Han
     return handle
 
 
-def _uploaded(exchange: Exchange) -> tuple[bytes, Json]:
-    """The content of the first file of a form, and what vendors say of it, by the names of members;
-    b"" and nothing if there is none."""
-    try:
-        boundary = boundary_of(exchange.header("CONTENT_TYPE") or "")
-    except MultipartError:
-        return b"", {}
-    buffer = exchange.body.buffer
-    for part in parse(buffer, boundary):
-        if part.filename is not None:
-            size = part.end - part.start
-            described = {"filename": part.filename, "bytes": size, "size_bytes": size}
-            described["mime_type"] = part.content_type or "application/octet-stream"
-            return bytes(buffer[part.start : part.end]), described
-    return b"", {}
-
-
 def _model(exchange: Exchange, request: object) -> str:
     if isinstance(request, dict) and isinstance(request.get("model"), str):
         return str(request["model"])
@@ -264,6 +258,7 @@ def _values(request: object, model: str) -> Json:
         "input_tokens": count + 3,
         "output_tokens": max(count, 1),
         "total_tokens": count + 3 + max(count, 1),
+        "items": item_texts(request),
     }
 
 

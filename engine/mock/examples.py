@@ -2,15 +2,17 @@
 
 Placeholders: `{{text}}` is the last user message, `{{model}}`, `{{now}}`, `{{id}}`,
 `{{input_tokens}}`, `{{output_tokens}}`, `{{total_tokens}}`. A string that is only a placeholder
-takes the type of the value. An event or element with `{{word}}` is repeated for each word of the
-text; `{{n}}` counts events; an event that begins with the comment `: if usage` is sent only if the
-request sets `stream_options.include_usage`.
+takes the type of the value. An item of a list with `{{item}}`, its number, is repeated for each
+document or input of the request, with `{{item_text}}` and a falling `{{item_score}}`. An event or
+element with `{{word}}` is repeated for each word of the text; `{{n}}` counts events; an event that
+begins with the comment `: if usage` is sent only if the request sets
+`stream_options.include_usage`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -25,6 +27,8 @@ from engine.values.trees import Json
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _WORD = re.compile(r"\s*\S+\s*")
 _IF_USAGE = ": if usage\n"
+_ITEM = b"{{item"
+_ITEM_KEYS, _COUNT_KEYS = ("documents", "texts", "input", "requests"), ("top_n", "top_k")
 
 
 class ExampleResponse(Struct, frozen=True):
@@ -101,6 +105,18 @@ def last_turn(request: object) -> str:
     return ""
 
 
+def item_texts(request: object) -> list[str]:
+    """The texts of the documents or inputs of a request, as many as it wants answers for; a request
+    without a list of them has one."""
+    fields = request if isinstance(request, dict) else {}
+    lists = (fields[key] for key in _ITEM_KEYS if isinstance(fields.get(key), list))
+    items = next(lists, [last_turn(request)])
+    if items and isinstance(items[0], int):
+        return [""]  # the numbers of the tokens of one text
+    counts = (fields[key] for key in _COUNT_KEYS if isinstance(fields.get(key), int))
+    return [_text(item) for item in items[: next(counts, 0) or None]]
+
+
 def _is_user(turn: Json) -> bool:
     return bool(turn.get("role", "user") == "user")
 
@@ -139,10 +155,10 @@ def events(value: str, values: Mapping[str, Any], usage: bool) -> Iterator[bytes
 def elements(value: list[Any], values: Mapping[str, Any]) -> Iterator[bytes]:
     """The example of a streamed JSON array, element by element."""
     lead = b"["
-    for element in value:
+    for element, facts in ((e, each) for e in value for each in _repetitions(e, values)):
         repeated = "{{word}}" in orjson.dumps(element).decode()
         for word in words(values["text"]) if repeated else [""]:
-            yield lead + orjson.dumps(fill(element, {**values, "word": word}))
+            yield lead + orjson.dumps(fill(element, {**facts, "word": word}))
             lead = b",\r\n"
     yield b"]" if value else b"[]"
 
@@ -152,13 +168,25 @@ def fill(value: Any, values: Mapping[str, object]) -> Any:
     if isinstance(value, dict):
         return {key: fill(member, values) for key, member in value.items()}
     if isinstance(value, list):
-        return [fill(item, values) for item in value]
+        return [fill(item, each) for item in value for each in _repetitions(item, values)]
     if not isinstance(value, str):
         return value
     placeholder = _PLACEHOLDER.fullmatch(value)
     if placeholder is not None and placeholder[1] in values:
         return values[placeholder[1]]
     return _PLACEHOLDER.sub(lambda match: str(values.get(match[1], match[0])), value)
+
+
+def _repetitions(item: object, values: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """The values of each repetition of an item of a list; `values` have the texts of `items`."""
+    texts = values.get("items")
+    if texts is None or _ITEM not in orjson.dumps(item):
+        yield values
+        return
+    for number, text in enumerate(texts):
+        score = round(0.98 / (number + 1), 4)
+        row = {"item": number, "item_text": text, "item_score": score, "items": None}
+        yield {**values, **row}
 
 
 def _in_json_text(text: str, values: Mapping[str, object]) -> str:

@@ -1,5 +1,6 @@
-"""The resumable uploads of Google's clients: a first request gets the address of the upload, the
-others bring the bytes, and the last one is answered with the file.
+"""Files that callers upload: in a form, or as Google's clients do, resumably. Then a first request
+gets the address of the upload, the others bring the bytes, and the last one is answered with the
+file.
 
 Protocol: https://developers.google.com/photos/library/guides/resumable-uploads
 """
@@ -14,6 +15,7 @@ import orjson
 
 from engine.exchange.exchange import Exchange, Response
 from engine.mock.object_store import ObjectStore
+from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
@@ -83,3 +85,20 @@ class Uploads:
         collection, _, id_ = str(name).rpartition("/")
         file["uri"] = f"https://generativelanguage.googleapis.com/v1beta/{name}"
         self._store.keep(f"/{collection}", id_, file, bytes(upload.content))
+
+
+def uploaded_file(exchange: Exchange) -> tuple[bytes, Json]:
+    """The content of the first file of a form, and what vendors say of it, by the names of members;
+    b"" and nothing if there is none."""
+    try:
+        boundary = boundary_of(exchange.header("CONTENT_TYPE") or "")
+    except MultipartError:
+        return b"", {}
+    buffer = exchange.body.buffer
+    for part in parse(buffer, boundary):
+        if part.filename is not None:
+            size = part.end - part.start
+            described = {"filename": part.filename, "bytes": size, "size_bytes": size}
+            described["mime_type"] = part.content_type or "application/octet-stream"
+            return bytes(buffer[part.start : part.end]), described
+    return b"", {}

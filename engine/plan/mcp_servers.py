@@ -64,10 +64,11 @@ def _tools(
 
 
 def _candidates(server: McpServer, routes: Sequence[Route]) -> Iterator[_Candidate]:
-    """The routes that a server lists, one for each operation; a WebSocket is no tool."""
+    """The routes that a server lists, one for each operation; what is a WebSocket alone is no
+    tool."""
     for route in by_operation(routes).values():
         operation = route.operation
-        if not operation.websocket and server.takes(operation.id):
+        if operation.is_http and server.takes(operation.id):
             changes = server.changes(operation.id)
             if not changes.hide:
                 yield _Candidate(route, changes)
@@ -157,7 +158,7 @@ def _check_pattern(
     is_excluded = pattern.startswith(EXCEPT)
     pattern = pattern.removeprefix(EXCEPT)
     candidates = [operations[name] for name in served if matches(name, pattern)]
-    if candidates and candidates[0].websocket and "*" not in pattern and not is_excluded:
+    if candidates and not candidates[0].is_http and "*" not in pattern and not is_excluded:
         message = f"{pattern} is a WebSocket, which is no tool"
         findings.error(config.source, at, "MW335", message, "remove it")
     if candidates:

@@ -40,7 +40,8 @@ class Operation(Struct, frozen=True):
     that select this operation, `slash_variables` names variables that may contain slashes.
     `response_headers` are the headers declared for any response, in lower case. `client_secrets`:
     the document says CLIENT_SECRETS. `first_message`: the first message of the WebSocket is the
-    body of the request, as FIRST_MESSAGE says.
+    body of the request, as FIRST_MESSAGE says. `is_http`: it serves requests without an upgrade; a
+    WebSocket does if it declares a response 2xx beside 101.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Operation(Struct, frozen=True):
     response_headers: tuple[str, ...] = ()
     client_secrets: bool = False
     first_message: bool = False
+    is_http: bool = True
 
     @property
     def name(self) -> str:
@@ -128,6 +130,8 @@ def compile_operation(
     else:
         mounts = declaration.mounts or (_server_path(node, item, document, findings),)
     websocket = method == "GET" and "101" in responses
+    first_message = websocket and node.get(FIRST_MESSAGE).value is True
+    has_content = any(status.startswith("2") for status in responses)
     return Operation(
         id=f"{declaration.spec}.{declaration.name}",
         spec=declaration.spec,
@@ -144,7 +148,8 @@ def compile_operation(
         slash_variables=declaration.address.slash_variables,
         response_headers=schemas.first(_response_headers(responses.values())),
         client_secrets=websocket and node.get(CLIENT_SECRETS).value is True,
-        first_message=websocket and node.get(FIRST_MESSAGE).value is True,
+        first_message=first_message,
+        is_http=not websocket or (has_content and not first_message),
     )
 
 

@@ -53,7 +53,7 @@ def _note_names(server: McpServer, tools: Iterable[Tool], plan: Plan, findings: 
 
 def _note_websockets(server: McpServer, plan: Plan, findings: Findings) -> None:
     """Note operations of a wildcard that cannot be called as a tool."""
-    operations = [route.operation for route in plan.routes if route.operation.websocket]
+    operations = [route.operation for route in plan.routes if not route.operation.is_http]
     names = [operation.id for operation in operations if server.takes(operation.id)]
     if names:
         text = format_names(names, _MAX_NAMED)

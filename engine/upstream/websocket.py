@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from engine.dialects import Dialect
 from engine.exchange.client_secret import ClientSecret
+from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
@@ -63,6 +64,15 @@ def converse(
         finally:
             sock.close()
         raise AbortConnection(AbortReason.SESSION_ENDED)
+
+    return handle
+
+
+def upgrade_or_http(upgrade: Handler, http: Handler) -> Handler:
+    """A handler of an operation that also serves requests without an upgrade."""
+
+    def handle(exchange: Exchange) -> Response:
+        return (upgrade if wants_websocket(exchange.environ) else http)(exchange)
 
     return handle
 

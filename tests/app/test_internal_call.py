@@ -195,16 +195,22 @@ def test_an_error_of_the_upstream_is_its_response(inside, upstream):
     assert inside.result("shop.chat") == (422, {"error": {"message": "no"}})
 
 
+def with_websocket(responses):
+    before, operation, after = DOCUMENT.partition("operationId: show\n")
+    return before + operation + after.replace('responses: {"200"', f"responses: {responses}", 1)
+
+
 def test_a_websocket_is_refused_by_name(tmp_path, upstream):
-    document = DOCUMENT.replace(
-        "operationId: show\n      parameters: [{name: id, in: path, required: true, schema: "
-        '{type: integer}}]\n      responses: {"200"',
-        "operationId: show\n      parameters: [{name: id, in: path, required: true, schema: "
-        '{type: integer}}]\n      responses: {"101"',
-    )
-    inside = Inside(tmp_path, upstream, document)
+    inside = Inside(tmp_path, upstream, with_websocket('{"101"'))
     with pytest.raises(CannotCall, match=r"shop\.show is a WebSocket"):
         inside.call("shop.show")
+
+
+def test_a_websocket_that_has_an_answer_too_is_called(tmp_path, upstream):
+    document = with_websocket('{"101": {description: a session}, "200"')
+    inside = Inside(tmp_path, upstream, document)
+    assert inside.result("shop.show", RequestValues(path={"id": 7}))[0] == 200
+    assert upstream.last.values("upgrade") == []
 
 
 @pytest.mark.parametrize("name", ["Authorization", "x-forwarded-for", "content-type"])

@@ -10,6 +10,7 @@ from engine.mock.app import build
 from engine.source import files
 from engine.source.problem import Findings
 from engine.spec.spec import read
+from tests.support.documents import shipped
 
 CHAT = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hello brave world"}]}
 HEADERS = {"Authorization": "Bearer secret"}
@@ -79,3 +80,39 @@ def test_of_operations_on_one_path_the_first_that_accepts_a_request_answers(tmp_
     answers = [client.simulate_get(f"/x/{value}", headers=HEADERS).text for value in ("5", "y")]
     assert answers == ["number", "word"]
     assert client.simulate_get("/x/5").status_code == 401
+
+
+def test_a_websocket_that_has_an_answer_too_answers_without_an_upgrade(tmp_path):
+    (tmp_path / "x.yaml").write_text(
+        'openapi: 3.1.0\ninfo: {title: T, version: "1"}\nsecurity: [{b: []}]\n'
+        "components: {securitySchemes: {b: {type: http, scheme: bearer}}}\npaths:\n"
+        "  /logs: {get: {operationId: logs, responses: {'101': {description: d}, '200': "
+        "{description: d, content: {text/plain: {example: line}}}}}}\n"
+    )
+    specification = read("x", tmp_path / "x.yaml", "x", (), Findings())
+    client = TestClient(build([(specification, dialects.get("plain"))], "secret"))
+    assert client.simulate_get("/logs", headers=HEADERS).text == "line"
+    asked = {**HEADERS, "Upgrade": "websocket"}
+    assert client.simulate_get("/logs", headers=asked).status_code == 400
+
+
+@pytest.fixture(scope="module")
+def rerank():
+    specification, _ = shipped("rerank")
+    return TestClient(build([(specification, dialects.get("openai"))], "secret"))
+
+
+def test_documents_are_ranked_for_clients_of_each_vendor(rerank):
+    body = {"model": "m", "query": "q", "documents": ["a", {"text": "b"}, "c"], "top_n": 2}
+    answer = rerank.simulate_post("/v1/rerank", headers=HEADERS, json=body).json
+    rows = [(row["index"], row["relevance_score"]) for row in answer["results"]]
+    assert rows == [(0, 0.98), (1, 0.49)]
+    assert [row["document"]["text"] for row in answer["results"]] == ["a", "b"]
+    assert [row["document"] for row in answer["data"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("encoding", ["float", "base64"])
+def test_each_input_has_its_vector(client, encoding):
+    body = {"model": "m", "input": ["a", "b", "c"], "encoding_format": encoding}
+    answer = client.simulate_post("/v1/embeddings", headers=HEADERS, json=body).json
+    assert [row["index"] for row in answer["data"]] == [0, 1, 2]

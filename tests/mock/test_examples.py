@@ -12,6 +12,7 @@ from engine.mock.examples import (
     events,
     examples,
     fill,
+    item_texts,
     last_turn,
     words,
 )
@@ -27,6 +28,7 @@ FACTS = {
     "input_tokens": 3,
     "output_tokens": 2,
     "total_tokens": 5,
+    "items": ["a fox", "a loaf"],
 }
 JSON = ExampleResponse(200, "application/json", "plain", {})
 BASE64 = ExampleResponse(200, "application/json", "base64", {})
@@ -118,6 +120,29 @@ def test_words_joined_are_the_text(text):
     assert "".join(words(text)) == text
 
 
+@pytest.mark.parametrize(
+    ("request_", "texts"),
+    [
+        ({"query": "q", "documents": ["a", {"text": "b"}]}, ["a", "b"]),
+        ({"query": "q", "documents": ["a", "b", "c"], "top_n": 2}, ["a", "b"]),
+        ({"query": "q", "documents": ["a", "b"], "top_k": 1, "top_n": None}, ["a"]),
+        ({"query": "q", "documents": ["a", "b"], "top_n": 0}, ["a", "b"]),
+        ({"query": "q", "documents": ["a", "b"], "top_n": "all"}, ["a", "b"]),
+        ({"query": "q", "documents": []}, []),
+        ({"query": "q", "texts": ["a", "b"]}, ["a", "b"]),
+        ({"input": "a"}, ["a"]),
+        ({"input": ["a", "b"]}, ["a", "b"]),
+        ({"input": [5, 7]}, [""]),
+        ({"input": [[5], [7]]}, ["", ""]),
+        ({"requests": [{"content": {"parts": [{"text": "a"}]}}] * 2}, ["a", "a"]),
+        ({"messages": [{"role": "user", "content": "a"}], "top_k": 5}, ["a"]),
+        (None, [""]),
+    ],
+)
+def test_a_request_has_items_that_are_answered_one_by_one(request_, texts):
+    assert item_texts(request_) == texts
+
+
 def test_words_keep_the_space_after_them():
     assert words("Hi there, you") == ["Hi ", "there, ", "you"]
     assert words("") == [""]
@@ -133,6 +158,8 @@ def test_words_keep_the_space_after_them():
         ("chat-{{id}}", "chat-abc"),
         ("{{unheard}}", "{{unheard}}"),
         ({"a": ["{{total_tokens}}", {"b": "{{model}}"}]}, {"a": [5, {"b": "m"}]}),
+        (["{{item}} {{item_text}}", "{{now}}"], ["0 a fox", "1 a loaf", 5]),
+        ({"a": [{"b": ["{{item_score}}"]}]}, {"a": [{"b": [0.98]}, {"b": [0.49]}]}),
         (7, 7),
         (None, None),
         (True, True),
@@ -190,6 +217,8 @@ def test_an_array_is_streamed_element_by_element():
         {"t": "you"},
         {"end": 5},
     ]
+
+    assert orjson.loads(b"".join(elements([{"i": "{{item}}"}], FACTS))) == [{"i": 0}, {"i": 1}]
 
 
 def test_an_empty_array_is_an_array():

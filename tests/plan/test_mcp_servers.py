@@ -69,6 +69,16 @@ def test_a_websocket_may_be_taken_away(tmp_path):
     assert problems(tmp_path, operations=["shop.*", "!shop.talk"]) == []
 
 
+def test_a_websocket_that_has_an_answer_too_is_a_tool(tmp_path):
+    responses = 'responses: {"101": {description: a session}'
+    assert responses in DOCUMENT
+    document = DOCUMENT.replace(responses, responses + ', "200": {description: ok}')
+    mcp = {"shop": {"path": "/mcp", "operations": ["shop.talk"]}}
+    result = plan_result(tmp_path, mcp, document)
+    assert result.findings.errors == []
+    assert names(result) == ["talk"]
+
+
 def test_an_operation_without_a_route_is_no_tool(tmp_path):
     routes = [{"operations": ["shop.note"], "to": [{"upstream": "main"}]}]
     mcp = {"shop": {"path": "/mcp", "operations": ["shop.form"]}}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.spec.operation import Operation
+from engine.spec.operation import FIRST_MESSAGE, Operation
 from engine.spec.parameter import check_parameters
 from engine.values.errors import GatewayError
 from tests.support.documents import document, exchange, get, operations, read, warning_codes
@@ -42,6 +42,25 @@ def test_an_answer_of_101_makes_a_websocket(tmp_path: Path) -> None:
     assert single_operation(tmp_path, {"operationId": "x", "responses": upgrade}).websocket
     value = document(paths={"/x": {"post": {"operationId": "x", "responses": upgrade}}})
     assert not operations(tmp_path, value)["x"].websocket
+
+
+@each(
+    ("statuses", "is_http"),
+    [
+        (["200"], True),
+        (["101"], False),
+        (["101", "404", "default"], False),
+        (["101", "200"], True),
+        (["101", "2XX"], True),
+    ],
+)
+def test_a_websocket_with_another_success_is_http_too(tmp_path_factory, statuses, is_http) -> None:
+    responses = {status: {"description": "d"} for status in statuses}
+    folder = tmp_path_factory.mktemp("spec")
+    operation = single_operation(folder, {"operationId": "x", "responses": responses})
+    assert operation.is_http is is_http
+    more = {"operationId": "x", "responses": responses, FIRST_MESSAGE: True}
+    assert single_operation(folder, more).is_http is ("101" not in statuses)
 
 
 # Where it is mounted.

@@ -14,7 +14,7 @@ from engine import dialects
 from engine.exchange.caller_connection import WSGIConnection
 from engine.exchange.exchange import Exchange, Response
 from engine.relay.websocket.session import SessionLimits, Sessions
-from engine.upstream.websocket import converse
+from engine.upstream.websocket import converse, upgrade_or_http
 from engine.values.errors import AbortConnection, GatewayError
 from tests.support.exchanges import new_exchange
 from tests.support.frames import KEY, Peer, accept, frame
@@ -163,3 +163,21 @@ def test_an_invalid_upgrade_request_reaches_no_upstream():
         with pytest.raises(GatewayError) as excinfo:
             handler(new_exchange("GET", "/", "", {**ENVIRON, **change}))
         assert excinfo.value.status == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, "http"),
+        ({"HTTP_UPGRADE": "h2c", "HTTP_CONNECTION": "Upgrade"}, "http"),
+        ({"HTTP_UPGRADE": "websocket"}, "upgrade"),
+        ({"HTTP_SEC_WEBSOCKET_KEY": KEY}, "upgrade"),
+    ],
+)
+def test_the_request_decides_between_an_upgrade_and_http(headers, expected):
+    def answer(name: str) -> Any:
+        return lambda exchange: Response(200, [], name.encode())
+
+    handler = upgrade_or_http(answer("upgrade"), answer("http"))
+    exchange = new_exchange("GET", "/", "", {"REQUEST_METHOD": "GET", **headers})
+    assert handler(exchange).body == expected.encode()
