@@ -10,7 +10,7 @@ from engine.config.config import Config
 from engine.plan.route import Plan
 from engine.upstream.client.tls import read_authorities
 
-_METRICS = "engine.telemetry.metrics.recorder"
+_METRICS = "engine.telemetry.metrics.recorder", "engine.telemetry.metrics.inference"
 _COUNTERS = "engine.stores.counters.memory"
 _WARNINGS = "engine.app.limit_warnings"
 _MCP = "engine.app.mcp_servers"
@@ -26,7 +26,8 @@ def preload(plan: Plan) -> None:
     itself."""
     config = plan.config
     if config.telemetry.metrics:
-        import_module(_METRICS)
+        for name in _METRICS:
+            import_module(name)
     if is_limited(plan):
         import_module(_WARNINGS)
         if config.stores.counters == "memory":
