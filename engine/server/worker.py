@@ -14,6 +14,8 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 from typing import ClassVar, NoReturn
 
@@ -50,6 +52,7 @@ from engine.server.shutdown import (
 from engine.server.watchdog import TurnTimer, stack
 from engine.values.errors import too_many_connections
 
+WORKER_NAME = "modelway-worker"
 _POLL_SECONDS = 0.25
 _LAST_REQUEST = 1.0
 """The idle timeout in seconds of connections while the worker stops."""
@@ -61,13 +64,14 @@ _NEVER = ShutdownDeadlines(math.inf, math.inf)
 
 class Worker(GeventWorker):
     """gunicorn's gevent worker. Overrides public methods only; what a HeavyWorker does otherwise
-    are public methods of this class.
+    are public methods of this class. `process_name` is for `ps` and `top`.
 
     `deadlines` are those of its stop, on the monotonic clock. On SIGTERM a worker without a
     successor accepts connections for the delay of its application first.
     """
 
     serves_this_process: ClassVar = False
+    process_name: ClassVar = WORKER_NAME
     app: object
     wsgi: Application
     _loaded = False
@@ -88,6 +92,8 @@ class Worker(GeventWorker):
         self.role: Role = getattr(self.app, "next_role", ALONE)
 
     def init_process(self) -> None:
+        with suppress(OSError):  # not Linux
+            Path("/proc/self/comm").write_text(self.process_name)
         Worker.serves_this_process = True
         self.keep_channel()
         if self.role.recorder is not None:

@@ -29,6 +29,7 @@ import yaml
 from engine.config.keys import default
 from engine.server.heavy.worker import HEAVY_NAME
 from engine.server.recorder_process import RECORDER_NAME
+from engine.server.worker import WORKER_NAME
 from engine.values.caller import digest
 from tests.support.paths import ROOT
 from tests.support.ports import free_port
@@ -127,10 +128,12 @@ class Running:
         return self.log.read_text(errors="replace")
 
     def workers(self, *, heavy: bool = False) -> list[int]:
-        """The process ids of the workers that accept connections, or of the `heavy` ones."""
+        """The process ids of the workers that accept connections, or of the `heavy` ones. A child
+        of `modelway serve` that has no name yet is none of them."""
         if heavy:
             return self._children(lambda name: name == HEAVY_NAME)
-        return self._children(lambda name: name not in (HEAVY_NAME, RECORDER_NAME))
+        named = self._children(lambda name: name == WORKER_NAME)
+        return named or self._children(lambda name: name not in (HEAVY_NAME, RECORDER_NAME))
 
     def recorders(self) -> list[int]:
         """The process ids of the recorders: one, or two within a reload."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from types import FrameType
+from typing import ClassVar
 
 import gevent.socket
 from gevent.pool import Pool
@@ -23,16 +22,15 @@ from engine.server.listener import Admission
 from engine.server.worker import Worker
 
 HEAVY_NAME = "modelway-heavy"
-"""The name of its process, for `ps` and `top`."""
 
 
 class HeavyWorker(Worker):
     """A worker for requests with large bodies. It makes its application for its first request, as
     most of its memory is that."""
 
+    process_name: ClassVar = HEAVY_NAME
+
     def init_process(self) -> None:
-        with suppress(OSError):  # not Linux
-            Path("/proc/self/comm").write_text(HEAVY_NAME)
         PREEMPTION.enable(self.cfg.timeout, self._end_stuck_request)
         super().init_process()
 
