@@ -20,6 +20,7 @@ ENDS = {
     "late": "failed",
     "answered in no HTTP": "failed",
     "answered in half": "upstream_cut",
+    "answered in no answer": "failed",
     "cut": "upstream_cut",
     "stalled": "upstream_cut",
     "left before the answer": "caller_left",

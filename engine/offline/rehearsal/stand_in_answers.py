@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
-from msgspec import Raw
+from msgspec import Raw, json
 
-from engine import translations
+from engine import dialects, translations
 from engine.translations.embeddings.language import EmbeddingLanguage, Embeddings
 from engine.translations.embeddings.languages import embedding_languages
 from engine.translations.neutral.answer import collect
@@ -31,12 +32,19 @@ NO_ANSWER = StandInAnswer("application/json", b"{}")
 
 
 def stand_in_answer(target: str, body: bytes) -> StandInAnswer:
-    """The answer to a request with this path and query: a stream if the request asks for one, `{}`
-    for a request in no known language."""
+    """The answer to a request with this path and query: a stream if the request asks for one. The
+    answer to a request in no known language has each member that an answer may need."""
     try:
         return _answer_to(target, body)
     except UNREADABLE:  # relayed unchanged, because the document of its API allows it
-        return NO_ANSWER
+        return _any_answer()
+
+
+@cache
+def _any_answer() -> StandInAnswer:
+    needed = (dialects.get(name).answer_members.values() for name in dialects.names())
+    members = {name: "OK" for paths in needed for names in paths for name in names}
+    return StandInAnswer("application/json", json.encode(members))
 
 
 def _answer_to(target: str, body: bytes) -> StandInAnswer:
@@ -52,7 +60,7 @@ def _answer_to(target: str, body: bytes) -> StandInAnswer:
             streams = path.endswith(language.stream_suffix or "\0")
             line = RequestLine(model=_ID, stream=streams, query=query, id=_ID)
             return _chat(language, language.read_request(body, line))
-    return NO_ANSWER
+    return _any_answer()
 
 
 def _embeddings(language: EmbeddingLanguage, body: bytes) -> StandInAnswer:

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from engine.offline.rehearsal.stand_in_answers import NO_ANSWER, stand_in_answer
+from engine import dialects
+from engine.offline.rehearsal.stand_in_answers import stand_in_answer
 from engine.translations import language, target_language
 from engine.translations.neutral.answer import collect
 from tests.support.translations import events_of
@@ -53,5 +54,7 @@ def test_a_stream_is_answered_with_a_stream(name):
         ("/v1/messages", b"[" * 5000),
     ],
 )
-def test_everything_else_is_answered_with_an_empty_object(target, body):
-    assert stand_in_answer(target, body) is NO_ANSWER
+def test_everything_else_is_an_answer_in_every_dialect(target, body):
+    answer = json.loads(stand_in_answer(target, body).body)
+    assert not dialects.get("anthropic").lacks_answer(answer, "/messages")
+    assert not dialects.get("openai").lacks_answer(answer, "/chat/completions")
