@@ -8,6 +8,7 @@ Only an operation whose own answer is a stream has progress: the number of event
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from io import BytesIO
 
 import orjson
 
@@ -66,11 +67,11 @@ def receive(
     """Receives the beginning of a body, a bit longer than `most` bytes if that is not all; returns
     it, and whether it broke off. Yields the number of events so far of a stream. Raises
     AbortConnection if the caller has left."""
-    body, events = bytearray(), 0
+    body, events, broke_off = BytesIO(), 0, False
     try:
         for piece in pieces:
-            body += piece
-            if len(body) > most:
+            body.write(piece)
+            if body.tell() > most:
                 break
             if is_stream:
                 events += piece.count(b"\n\n")
@@ -78,12 +79,12 @@ def receive(
     except AbortConnection as error:
         if error.reason is AbortReason.CALLER_LEFT:
             raise
-        return bytes(body), True
+        broke_off = True
     finally:
         close = getattr(pieces, "close", None)  # WSGI: an iterable may have one
         if close is not None:
             close()
-    return bytes(body), False
+    return body.getvalue(), broke_off  # unlike a bytearray's, its bytes are not copied
 
 
 def _notification(token: Id, progress: int) -> bytes:
