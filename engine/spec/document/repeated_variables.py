@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from copy import deepcopy
+from copy import copy, deepcopy
 
 from engine.source.problem import Findings, Level
 from engine.spec.document import path_keys
@@ -33,8 +33,10 @@ def _repair(operation: Node, names: Collection[str], findings: Findings) -> None
             message = f"the body requires '{name}', which is in the path; the body may omit it"
             source = schema.library.source(schema.uri, at)
             findings.note(source, at, Level.WARNING, "MW229", message, key=True)
-        content = _own(operation, "requestBody").get("content")
-        value = _own(_own(content, media_type), "schema").value
+        node = operation
+        for step in ("requestBody", "content", media_type, "schema"):
+            node = _own(node, step)
+        value = node.value
         value["required"] = [name for name in value["required"] if name not in repeated]
         if not value["required"]:
             del value["required"]
@@ -49,12 +51,13 @@ def _requires(schema: Node, name: str) -> bool:
 
 
 def _own(holder: Node, key: str) -> Node:
-    """A child of a node; a reference is replaced by a copy of its target, in which references are
-    absolute, unless all are to the same file."""
-    child = holder.get(key)
+    """A child of a node, replaced by a copy: an alias of YAML may have it in other places as well.
+    A reference is replaced by a copy of its target, in which references are absolute, unless all
+    are to the same file."""
+    child, library, place = holder.get(key), holder.library, (*holder.path, key)
     if holder.literal(key).ref is None:
-        return child
-    library, place = holder.library, (*holder.path, key)
-    holder.value[key] = copy = deepcopy(child.value)
-    library.grafts.setdefault(holder.uri, {})[place] = library.origin(child.uri, child.path)
-    return Node(library, holder.uri, place, copy)
+        holder.value[key] = value = copy(child.value)
+    else:
+        holder.value[key] = value = deepcopy(child.value)
+        library.grafts.setdefault(holder.uri, {})[place] = library.origin(child.uri, child.path)
+    return Node(library, holder.uri, place, value)

@@ -57,3 +57,24 @@ def test_another_operation_that_refers_to_the_schema_still_requires_it(
     assert ask(specification.operations["change"], {}) == {}
     with pytest.raises(GatewayError, match="model"):
         ask(specification.operations["create"], {})
+
+
+ALIAS = """
+openapi: 3.0.3
+info: {title: T, version: "1"}
+paths:
+  /things/{model}:
+    put:
+      operationId: change
+      requestBody: &body {content: {application/json: {schema: SCHEMA}}}
+      responses: {"200": {description: ok}}
+  /things: {post: {operationId: create, requestBody: *body, responses: {"200": {description: ok}}}}
+"""
+
+
+def test_another_operation_whose_body_is_an_alias_still_requires_it(tmp_path: Path) -> None:
+    specification, _ = read(tmp_path, ALIAS.replace("SCHEMA", json.dumps(THING)))
+    assert specification is not None
+    assert ask(specification.operations["change"], {}) == {}
+    with pytest.raises(GatewayError, match="model"):
+        ask(specification.operations["create"], {})
