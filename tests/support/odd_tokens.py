@@ -36,7 +36,7 @@ _HEADER_CHANGES = {
     "typ": [
         *("logout+jwt", "application/logout+jwt", "LOGOUT+JWT", "dpop+jwt", "secevent+jwt"),
         *("token-introspection+jwt", "oauth-authz-req+jwt", "entity-statement+jwt", "kb+jwt"),
-        "vc+jwt",
+        *("vc+jwt", "vc+sd-jwt", "dc+sd-jwt", "application/dc+sd-jwt"),
     ],
 }
 _RAW_HEADERS = {

@@ -30,6 +30,8 @@ MAX_TOKEN = 8_192
 """Characters of a token."""
 
 _CACHE_SIZE = 10_000
+_SUFFIXES = ("+jwt", "+sd-jwt")
+"""How types of tokens end (RFC 8725, RFC 9901)."""
 _REASONS: tuple[tuple[type[jwt.PyJWTError], str], ...] = (
     (jwt.ExpiredSignatureError, "The token has expired. Sign in again."),
     (jwt.ImmatureSignatureError, "The token is not valid yet: see its claims nbf and iat."),
@@ -127,7 +129,7 @@ class Bearers:
             raise TokenRefused("The token is signed with an algorithm that is not accepted.")
         if "crit" in header:
             raise TokenRefused("The token has extensions (crit) that are not known.")
-        if _is_typed_otherwise(header.get("typ")):
+        if _is_for_other_use(header.get("typ")):
             raise TokenRefused("The token is of a type (typ) that is not for calling an API.")
         public = key_set.find(kid if isinstance(kid, str) else None, algorithm)
         if public is None:
@@ -147,9 +149,8 @@ class Bearers:
             reason = next(reasons, INVALID)
             raise TokenRefused(reason, is_known=isinstance(error, _OF_SIGNED)) from error
         if "events" in verified:
-            raise TokenRefused(
-                "The token tells of events (RFC 8417) and is not for calling an API."
-            )
+            message = "The token tells of events (RFC 8417) and is not for calling an API."
+            raise TokenRefused(message, is_known=True)
         return verified
 
 
@@ -159,11 +160,11 @@ def _check_size(secret: str) -> None:
         raise TokenRefused(message)
 
 
-def _is_typed_otherwise(value: object) -> bool:
-    """Whether a token says that it is of another kind than access and ID tokens (RFC 8725 3.11): an
-    issuer signs logout tokens and statements for the same audience with the same key."""
+def _is_for_other_use(value: object) -> bool:
+    """Whether the type of a token is another than that of access and ID tokens (RFC 8725 3.11): an
+    issuer signs logout tokens and credentials for the same audience with the same key."""
     kind = value.lower().removeprefix("application/") if isinstance(value, str) else ""
-    return kind.endswith("+jwt") and kind != "at+jwt"
+    return kind.endswith(_SUFFIXES) and kind != "at+jwt"
 
 
 def _identity(issuer: JwtIssuer, claims: Mapping[str, Any], key: str) -> str:
