@@ -9,9 +9,13 @@ pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
 from engine.app.exporters import export_metrics, tracing
 from engine.app.telemetry import WorkerTelemetry
 from engine.config.telemetry import MetricsExport
+from engine.exchange.record import Attempt
+from engine.values.usage import Usage
 from tests.support.collector import collector
 from tests.support.exchanges import new_exchange
 from tests.support.rehearsing import CONFIG, planned
+
+ATTEMPT = Attempt("main", "main", "m", "", 200, 0.0, 0.2)
 
 
 @pytest.fixture
@@ -21,14 +25,17 @@ def receiver():
         yield receiver
 
 
-def export(folder, receiver, more="", *, background=True):
-    """Export the span of one exchange, and close; the telemetry of its worker."""
-    traces = f"telemetry: {{traces: {{endpoint: '{receiver.url}'{more}}}}}\n"
+def export(folder, receiver, more="", *, background=True, semconv="v1.41"):
+    """Export the spans of one exchange with one attempt, and close; the telemetry of its worker."""
+    traces = f"traces: {{endpoint: '{receiver.url}'{more}}}"
+    traces = f"telemetry: {{semconv: {semconv}, {traces}}}\n"
     config = planned(folder, CONFIG + traces).plan.config
     telemetry = WorkerTelemetry(background=background)
     begin = tracing(config, config.telemetry.traces, telemetry)
-    exchange = new_exchange("GET", "/v1/items/7")
+    record = {"attempts": [ATTEMPT], "usage": Usage(20, 5, cache_write=3)}
+    exchange = new_exchange("GET", "/v1/items/7", record=record)
     begin(exchange)
+    exchange.trace.attempt_headers([])
     for observer in telemetry.observers:
         observer(exchange)
     for close in reversed(telemetry.closing):
@@ -38,8 +45,19 @@ def export(folder, receiver, more="", *, background=True):
 
 def test_the_span_of_an_exchange_is_exported_before_the_worker_ends(tmp_path, receiver):
     export(tmp_path, receiver)
-    (span,) = receiver.spans()
+    span, _ = receiver.spans()
     assert (span.kind, span.attributes["http.request.method"]) == ("server", "GET")
+
+
+@pytest.mark.parametrize(
+    ("semconv", "name"), [("v1.41", "cache_creation"), ("genai-2026-10", "cache_write")]
+)
+def test_attributes_have_the_names_that_the_config_selects(tmp_path, receiver, semconv, name):
+    export(tmp_path, receiver, semconv=semconv)
+    _, span = receiver.spans()
+    assert {key: value for key, value in span.attributes.items() if ".cache" in key} == {
+        f"gen_ai.usage.{name}.input_tokens": 3
+    }
 
 
 def test_the_headers_of_the_config_go_to_the_collector(tmp_path, receiver):
@@ -60,7 +78,7 @@ def test_without_work_in_the_background_nothing_is_exported(tmp_path, receiver):
 def test_the_metrics_page_reads_the_counts_of_the_exporter(tmp_path, receiver):
     (read,) = export(tmp_path, receiver).collectors
     counts = {metric.name: value for metric, _, value in read()}
-    assert counts["modelway_trace_spans_sent_total"] == 1
+    assert counts["modelway_trace_spans_sent_total"] == 2
 
 
 def test_a_worker_exports_the_last_time_when_it_closes(tmp_path):

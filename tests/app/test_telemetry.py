@@ -75,22 +75,52 @@ def test_without_a_folder_there_are_no_metrics(tmp_path):
         close()
 
 
+def page_after(telemetry, exchange):
+    """The lines of the page of metrics when an exchange has ended, and then the worker."""
+    for observe in telemetry.observers:
+        observe(exchange)
+    assert telemetry.page is not None
+    lines = telemetry.page().decode().splitlines()
+    for close in reversed(telemetry.closing):
+        close()
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("semconv", "names"),
+    [
+        ("v1.41", {"operation_duration_seconds", "token_usage"}),
+        (
+            "genai-2026-10",
+            {
+                *("inference_duration_seconds", "inference_usage_cache_read_input_tokens_total"),
+                *("inference_operation_input_tokens", "inference_operation_output_tokens"),
+                *("inference_usage_input_tokens_total", "inference_usage_output_tokens_total"),
+            },
+        ),
+    ],
+)
+def test_metrics_have_the_names_that_the_config_selects(tmp_path, semconv, names):
+    telemetry = telemetry_of(config(tmp_path, f"telemetry: {{semconv: {semconv}}}"), tmp_path)
+    lines = page_after(telemetry, finished_exchange())
+    start = "# HELP gen_ai_client_"
+    assert {line.split()[2] for line in lines if line.startswith(start)} == {
+        f"gen_ai_client_{name}" for name in names
+    }
+
+
 @pytest.mark.parametrize("name", ["project", "area"])
 def test_the_tags_that_the_config_names_have_metrics(tmp_path, name):
     tags = "tags: {project: $request.body#/project, area: $request.body#/area}"
     telemetry = telemetry_of(config(tmp_path, f"{tags}\ntelemetry: {{tags: [{name}]}}"), tmp_path)
     exchange = finished_exchange()
     exchange.content = Content("application/json", {"project": "apollo", "area": "apollo"})
-    for observe in telemetry.observers:
-        observe(exchange)
-    assert telemetry.page is not None
-    series = [line for line in telemetry.page().decode().splitlines() if 'value="apollo"' in line]
+    lines = page_after(telemetry, exchange)
+    series = [line for line in lines if 'value="apollo"' in line]
     assert {line.split("{")[0] for line in series} == {
         *("modelway_tag_requests_total", "modelway_tag_tokens_total", "modelway_tag_cost_total")
     }
     assert all(f'tag="{name}"' in line for line in series)
-    for close in reversed(telemetry.closing):
-        close()
 
 
 def test_loggers_that_are_not_ours_stay_as_they_are(tmp_path):

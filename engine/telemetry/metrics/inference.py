@@ -13,7 +13,7 @@ from engine.exchange.record import Outcome, RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.usage import (
-    GEN_AI,
+    GEN_AI_LABELS,
     GEN_AI_SECONDS,
     GEN_AI_TOKENS,
     UsageSeries,
@@ -27,13 +27,13 @@ _OPERATIONS = frozenset({"chat", "generate_content", "text_completion"})
 """`gen_ai.operation.name` of inference; other operations have the duration alone, by
 its former name."""
 
-_MODALITY = f"{GEN_AI} gen_ai_token_modality"
+_MODALITY = f"{GEN_AI_LABELS} gen_ai_token_modality"
 _WHERE = "with telemetry.semconv: genai-2026-10"
 _TOKENS = (*GEN_AI_TOKENS, 67_108_864)
 
 INFERENCE_DURATION = histogram(
     "gen_ai_client_inference_duration_seconds",
-    f"{GEN_AI} error_type",
+    f"{GEN_AI_LABELS} error_type",
     "Duration of chat, generate_content and text_completion "
     f"(gen_ai.client.inference.duration), {_WHERE}.",
     GEN_AI_SECONDS,
@@ -70,13 +70,13 @@ REASONING_TOKENS = counter(
 )
 INPUT_SIZE = histogram(
     "gen_ai_client_inference_operation_input_tokens",
-    f"{GEN_AI} error_type",
+    f"{GEN_AI_LABELS} error_type",
     f"Input tokens of one operation (gen_ai.client.inference.operation.input_tokens), {_WHERE}.",
     _TOKENS,
 )
 OUTPUT_SIZE = histogram(
     "gen_ai_client_inference_operation_output_tokens",
-    f"{GEN_AI} error_type",
+    f"{GEN_AI_LABELS} error_type",
     f"Output tokens of one operation (gen_ai.client.inference.operation.output_tokens), {_WHERE}.",
     _TOKENS,
 )

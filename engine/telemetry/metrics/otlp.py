@@ -26,7 +26,7 @@ from engine.telemetry.tracing.spans import Attributes
 
 MAX_SERIES = 2_000
 """Series in one request: about 400 KB, of which collectors take megabytes."""
-GEN_AI = {
+GEN_AI_NAMES = {
     name.replace(".", "_") + ("_seconds" if unit == "s" else ""): (name, unit)
     for name, unit in (
         ("gen_ai.client.operation.duration", "s"),
@@ -79,7 +79,7 @@ class MetricsEncoder:
 
 
 def _metric(family: Family, interval: Interval) -> proto.Metric:
-    name, unit = GEN_AI.get(family.name, (family.name, _unit(family.name)))
+    name, unit = GEN_AI_NAMES.get(family.name, (family.name, _unit(family.name)))
     metric = proto.Metric(name=name, unit=unit, description=family.documentation)
     if family.type == "histogram":
         metric.histogram.aggregation_temporality = _CUMULATIVE

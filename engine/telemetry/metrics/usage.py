@@ -18,7 +18,7 @@ GEN_AI_SECONDS = (
     *(5.12, 10.24, 20.48, 40.96, 81.92),
 )
 GEN_AI_TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
-GEN_AI = "gen_ai_operation_name gen_ai_provider_name gen_ai_request_model"
+GEN_AI_LABELS = "gen_ai_operation_name gen_ai_provider_name gen_ai_request_model"
 
 TOKENS = counter(
     "modelway_tokens_total",
@@ -30,14 +30,14 @@ COST = counter(
 )
 GEN_AI_DURATION = histogram(
     "gen_ai_client_operation_duration_seconds",
-    f"{GEN_AI} error_type",
+    f"{GEN_AI_LABELS} error_type",
     "GenAI operation duration (gen_ai.client.operation.duration). error_type is the status, or "
     "the outcome of an answer that broke; empty without an error.",
     GEN_AI_SECONDS,
 )
 GEN_AI_USAGE = histogram(
     "gen_ai_client_token_usage",
-    f"{GEN_AI} gen_ai_token_type",
+    f"{GEN_AI_LABELS} gen_ai_token_type",
     "Tokens used by one operation (gen_ai.client.token.usage); the type is input or output.",
     GEN_AI_TOKENS,
 )

@@ -70,10 +70,10 @@ def test_metrics_of_the_genai_conventions_have_their_names(metrics):
 
 
 def test_every_metric_of_the_genai_conventions_has_its_points():
-    names = {name for name, _ in otlp.GEN_AI.values()}
+    names = {name for name, _ in otlp.GEN_AI_NAMES.values()}
     assert all(name.startswith("gen_ai.client.") for name in names)
     defined = {metric.name.removesuffix("_total") for metric in METRICS}
-    assert {name for name in defined if name.startswith("gen_ai_")} == {*otlp.GEN_AI}
+    assert {name for name in defined if name.startswith("gen_ai_")} == {*otlp.GEN_AI_NAMES}
 
 
 def test_a_counter_of_tokens_has_its_unit_and_modality(tmp_path):
