@@ -8,7 +8,7 @@ quartiles show the spread.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from benchmarks.upstream_leg import cpu_per_unit, run_in_process
@@ -18,10 +18,24 @@ CONNECTIONS = 16
 
 def take_turns(gateways: Mapping[str, tuple[int, int]], turns: int, requests: int) -> None:
     """Ask the gateways (port and worker by name), and print the CPU that each adds to the first."""
-    costs: dict[str, list[float]] = {name: [] for name in gateways}
+    compare(
+        {
+            name: (pid, partial(run_in_process, "ask", port, CONNECTIONS, requests))
+            for name, (port, pid) in gateways.items()
+        },
+        turns,
+        requests,
+    )
+
+
+def compare(
+    works: Mapping[str, tuple[int, Callable[[], object]]], turns: int, requests: int
+) -> None:
+    """Do the works (a worker, and what sends it `requests`), and print the CPU that each adds to
+    the first."""
+    costs: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(turns):
-        for name, (port, pid) in gateways.items():
-            work = partial(run_in_process, "ask", port, CONNECTIONS, requests)
+        for name, (pid, work) in works.items():
             costs[name].append(cpu_per_unit(pid, work, requests))
     bare, *others = costs
     print(f"{bare:<20} {statistics.median(costs[bare]):4.0f} us of CPU per request")
