@@ -135,9 +135,9 @@ class RequestIds:
 
     def _open_body(self, exchange: Exchange, opened: OpenedIds) -> bool:
         content_type = exchange.header("CONTENT_TYPE") or ""
-        if self._body and exchange.body.size:
-            _refuse_coded(exchange, content_type)
         kind = body_kind(exchange.content.media_type or essence(content_type))
+        if self._body and exchange.body.size:
+            _refuse_coded(exchange, content_type, kind)
         if kind == "json" or (not exchange.body.size and not content_type):
             return self._open_json(exchange, opened)
         if kind == "form":
@@ -274,12 +274,12 @@ class RequestIds:
         return True
 
 
-def _refuse_coded(exchange: Exchange, content_type: str) -> None:
+def _refuse_coded(exchange: Exchange, content_type: str, kind: str) -> None:
     """Refuse a body in which nobody finds the ids that a vendor may find: compressed, or in a wide
     charset. Raises GatewayError 415."""
     coding = (exchange.header("HTTP_CONTENT_ENCODING") or "identity").strip().lower()
     is_wide = _CHARSET.search(content_type) or _WIDE.match(exchange.body.buffer)
-    if coding != "identity" or (is_wide and "multipart/" not in content_type.lower()):
+    if coding != "identity" or (is_wide and kind != "multipart"):
         raise _unreadable()
 
 

@@ -23,8 +23,11 @@ def await_turn() -> None:
 
     `gevent.sleep(0)` does not: it resumes a greenlet that was woken by a socket before the loop
     looks at the sockets again. The priority lets the timer fire behind those that can be read.
+    Where the loop itself calls it, as of a stream that is passed on, it does nothing.
     """
     hub = gevent.get_hub()
+    if gevent.getcurrent() is hub:
+        return
     timer = hub.loop.timer(0, priority=-1)
     try:
         hub.wait(timer)
@@ -47,15 +50,13 @@ def paced(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def pacer() -> Callable[[], None]:
-    """A function that lets the loop have a turn, if the last was milliseconds ago. Where the loop
-    itself calls it, as of a stream that is passed on, it does nothing."""
+    """A function that lets the loop have a turn, if the last was milliseconds ago."""
     last = time.monotonic()
 
     def pace() -> None:
         nonlocal last
         if time.monotonic() - last > SECONDS:
-            if gevent.getcurrent() is not gevent.get_hub():
-                await_turn()
+            await_turn()
             last = time.monotonic()
 
     return pace

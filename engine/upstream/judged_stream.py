@@ -14,7 +14,7 @@ from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner
 from engine.upstream.client.failures import Truncated
 from engine.upstream.first_content import EVENT_STREAM, HELD_BYTES, NO_CONTENT, ErrorFirst
-from engine.upstream.stream_judge import MAX_EVENT_END, ReportedError, StreamJudge, are_comments
+from engine.upstream.stream_judge import ReportedError, StreamJudge
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import event_json
 from engine.values.redaction import Redaction
@@ -75,8 +75,7 @@ class JudgedStream(Filter):
     def _keep(self, events: bytes) -> bytes:
         """The events up to an error, which are kept for the end."""
         passed = self._judge.check(events)
-        if not are_comments(passed):
-            self._judge.keep(passed[-MAX_EVENT_END:])
+        self._judge.keep_long(passed)
         if not self._has_content:
             self._judge.first += passed
             documents = [event_document(event) for event in passed.split(b"\n\n") if event]

@@ -57,7 +57,9 @@ class ObjectForward(Forward):
         super().__init__(*arguments, dialect=dialect, **options)
         self.objects = objects
         self._places = SealedPlaces(objects.facts, dialect.json_name)
-        self._other_places = SealedPlaces(objects.facts.otherwise, dialect.json_name)
+        otherwise = objects.facts.otherwise
+        self._makes_others = bool(otherwise.creates)
+        self._other_places = SealedPlaces(otherwise, dialect.json_name)
 
     def __call__(self, exchange: Exchange) -> Response:
         opened = exchange.objects
@@ -109,7 +111,7 @@ class ObjectForward(Forward):
         elif exchange.upgrade is not None:
             opened.sealer = sealer = self.response_sealer(last, exchange, opened)
             response.headers = sealer.headers(response.headers)
-        elif opened.creates or self.objects.facts.otherwise.creates:
+        elif opened.creates or self._makes_others:
             self.seal(response, exchange, self.response_sealer(last, exchange, opened))
         return response
 

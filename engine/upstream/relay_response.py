@@ -36,7 +36,6 @@ from engine.upstream.stream_judge import (
     MAX_EVENT_END,
     ReportedError,
     StreamJudge,
-    are_comments,
     error_class,
 )
 from engine.values.errors import AbortConnection, AbortReason, EventTooLarge, GatewayError
@@ -210,8 +209,8 @@ class _EventStream:
         if is_long:
             await_turn()
         events = self._judge.check(events)
-        if not self._is_translated and not are_comments(events):
-            self._keep(events[-MAX_EVENT_END:])
+        if not self._is_translated:
+            self._judge.keep_long(events)
         if is_long:
             await_turn()
         return events

@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import ERROR, OTHER_SIGNS, event_document
-from engine.process.loop_turn import paced
+from engine.process.loop_turn import paced, paced_if_many
 from engine.upstream import retry
 from engine.upstream.client.failures import Truncated
 from engine.upstream.first_content import lacks_end
@@ -24,6 +24,8 @@ _MAX_READS = 8
 """The number of reads whose events are kept for the end."""
 MAX_EVENT_END = 65_536
 """What is kept of an event that took several reads, such as an image: its end."""
+_MAX_CHOICES = 128
+"""Answers whose ends are followed: no vendor gives more to one request."""
 
 _COMMENTS = re.compile(rb"(?::[^\n]*+\n++)*+")
 
@@ -49,7 +51,8 @@ class StreamJudge:
         self._redaction = redaction
         self._last = deque[bytes](maxlen=_MAX_READS)
         self._choices: dict[int, bool] = {}
-        # Called for all events, in the order of their arrival.
+        self._several = several
+        # Called for all events, in the order of their arrival, or `keep_long`.
         self.keep = self._follow if several else self._last.append
 
     def check(self, events: bytes) -> bytes:
@@ -91,12 +94,24 @@ class StreamJudge:
         self.failure = ReportedError(document, self._redaction.redact(event) if has_form else b"")
         return False
 
+    def keep_long(self, events: bytes) -> None:
+        """Keep events that may be long: their end, unless they are only comments."""
+        if _are_comments(events):
+            return
+        self._last.append(events[-MAX_EVENT_END:])
+        if self._several:
+            self._note_ends(events)
+
     def _follow(self, events: bytes) -> None:
         """Keep events, and which of several answers they end."""
         self._last.append(events)
-        for document in _documents(events.split(b"\n\n")):
-            for index, has_end in self._dialect.choices(document):
-                self._choices[index] = has_end or self._choices.get(index, False)
+        self._note_ends(events)
+
+    def _note_ends(self, events: bytes) -> None:
+        for event in paced_if_many(split_events(events), len(events)):
+            for index, has_end in self._dialect.choices(event_document(event)):
+                if index in self._choices or len(self._choices) < _MAX_CHOICES:
+                    self._choices[index] = has_end or self._choices.get(index, False)
 
     def end(self) -> None:
         """Judge the last events of a stream without a failure."""
@@ -125,7 +140,7 @@ def _documents(events: list[bytes]) -> list[Any]:
     return [event_document(event) for event in events if event and event[:1] != b":"]
 
 
-def are_comments(events: bytes) -> bool:
+def _are_comments(events: bytes) -> bool:
     """Whether clean events are only comments, such as the heartbeats that can follow an end for
     minutes; also if there are none."""
     return _COMMENTS.fullmatch(events) is not None

@@ -241,10 +241,15 @@ def test_an_object_is_made_only_where_the_request_says_so():
         (lambda text: text.encode("utf-16-le"), "application/json", {}),
         (lambda text: text.encode("utf-32-be"), "application/json", {}),
         (lambda text: text.replace("_", "+AF8-").encode(), 'application/json;charset="utf-7"', {}),
+        (
+            lambda text: text.replace("_", "+AF8-").encode(),
+            'application/json; charset=utf-7; x="multipart/"',
+            {},
+        ),
         (str.encode, "application/x-www-form-urlencoded", {}),
         (lambda text: gzip.compress(text.encode()), "application/json", {"gzip": True}),
     ],
-    ids=["utf-16", "mark", "utf-16-le", "utf-32", "utf-7", "form", "gzip"],
+    ids=["utf-16", "mark", "utf-16-le", "utf-32", "utf-7", "parameter", "form", "gzip"],
 )
 def test_a_body_in_which_no_id_is_found_is_refused(coded, content_type, more):
     text = '{"input_file_id": "file-of-another"}'

@@ -74,6 +74,8 @@ def test_what_the_loop_itself_calls_goes_on():
     numbers = []
     pace = pacer()
     time.sleep(0.006)
-    gevent.get_hub().loop.run_callback(lambda: (pace(), numbers.extend(paced(range(3)))))
+    gevent.get_hub().loop.run_callback(
+        lambda: (pace(), await_turn(), numbers.extend(paced(range(3))))
+    )
     gevent.sleep(0)
     assert numbers == [0, 1, 2]

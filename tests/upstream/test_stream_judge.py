@@ -15,7 +15,7 @@ from engine.exchange.record import RUNNING, Outcome
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.first_content import ErrorFirst, FirstContent, read_first_content
 from engine.upstream.relay_response import relay
-from engine.upstream.stream_judge import StreamJudge
+from engine.upstream.stream_judge import MAX_EVENT_END, StreamJudge
 from engine.values.errors import AbortConnection
 from engine.values.redaction import Redaction
 from tests.support.documents import exchange
@@ -256,6 +256,25 @@ def test_each_of_several_answers_has_an_end(
     relayed = Relayed(name, *pieces, pipeline=pipeline, several=True)
     expected = Outcome.COMPLETE if cut is None else Outcome.UPSTREAM_CUT
     assert (relayed.outcome, relayed.cut) == (expected, cut is not None)
+
+
+@pytest.mark.parametrize("pipeline", [True, False])
+@pytest.mark.parametrize("name", ["openai", "gemini"])
+def test_the_end_of_an_answer_may_be_far_from_those_of_others(name: str, pipeline: bool) -> None:
+    begun = choices(name, (0, "a", ""), (1, "b", ""))
+    more = choices(name, (1, "x" * MAX_EVENT_END, "")) + choices(name, (1, "", "STOP"))
+    pieces = [begun, choices(name, (0, "", "STOP")) + more, DONE]
+    relayed = Relayed(name, *pieces, pipeline=pipeline, several=True)
+    assert relayed.outcome is Outcome.COMPLETE
+
+
+def test_no_more_answers_are_followed_than_vendors_give() -> None:
+    ended = [choices("openai", (index, "a", "STOP")) for index in range(130)]
+    begun = [choices("openai", (index, "a", "")) for index in range(1_000, 2_000)]
+    assert Relayed("openai", *ended, *begun, DONE, several=True).outcome is Outcome.COMPLETE
+    last = choices("openai", (127, "a", ""))
+    cut = Relayed("openai", *ended[:127], last, DONE, several=True)
+    assert cut.outcome is Outcome.UPSTREAM_CUT
 
 
 def test_several_answers_of_a_server_that_names_no_ends_are_complete() -> None:

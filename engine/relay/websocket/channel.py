@@ -164,7 +164,9 @@ class Channel:
         if self._closing or self.outbox.broken:
             return
         encode = self._writer.encode
-        self.outbox.put(b"".join([encode(TEXT, message) for message in messages]))
+        piece = b"".join([encode(TEXT, message) for message in messages])
+        if not self._closing:  # as for `send`
+            self.outbox.put(piece)
 
     def ping(self, data: bytes) -> None:
         """Send a ping; `is_answer` recognises its pong."""

@@ -74,6 +74,7 @@ class FrameReader:
         self._reader = StreamReader()
         self._size: int | None = None  # bytes of the message that is under way
         self._text: codecs.IncrementalDecoder | None = None
+        self._has_paused = False
         self._parsing = self._parse()
 
     def feed(self, data: bytes) -> Iterator[Frame]:
@@ -82,8 +83,12 @@ class FrameReader:
         Raises Violation for the first one that is wrong; nothing may be fed after that.
         """
         self._reader.feed_data(data)
-        while (frame := next(self._parsing)) is not None:
-            yield frame
+        while (frame := next(self._parsing)) is not None or self._has_paused:
+            if frame is not None:
+                yield frame
+                continue
+            self._has_paused = False
+            await_turn()  # here, where an exception that ends the wait does not end the parser
 
     def _parse(self) -> Generator[Frame | None, None, None]:
         reader = self._reader
@@ -100,7 +105,8 @@ class FrameReader:
                     max_size=max(self._limit - (self._size or 0), MAX_CONTROL),
                     extensions=self._extensions,
                 )
-                self._check(frame)
+                if (text := self._check(frame)) is not None:
+                    yield from self._decode(text, memoryview(frame.data), frame.fin)
                 yield frame
         except ProtocolError as error:
             raise Violation(1002, str(error)) from error
@@ -112,15 +118,20 @@ class FrameReader:
     def _read_exact(self, size: int) -> Generator[None, None, bytes | bytearray]:
         data = yield from self._reader.read_exact(size)
         if size > LONG_EVENT:
-            await_turn()  # it was copied, and is unmasked
+            yield from self._pause()  # it was copied, and is unmasked
         return data
 
-    def _check(self, frame: Frame) -> None:
-        """Check a frame against the frames before it (RFC 6455 5.4 to 5.6)."""
+    def _pause(self) -> Generator[None, None, None]:
+        self._has_paused = True
+        yield
+
+    def _check(self, frame: Frame) -> codecs.IncrementalDecoder | None:
+        """Check a frame against the frames before it (RFC 6455 5.4 to 5.6). Returns what has to
+        decode its text yet."""
         if frame.opcode in CTRL_OPCODES:
             if frame.opcode is CLOSE:
                 Close.parse(frame.data)
-            return
+            return None
         previous_size, self._size = self._size, (self._size or 0) + len(frame.data)
         if frame.opcode is CONT:
             if previous_size is None:
@@ -131,19 +142,20 @@ class FrameReader:
             self._text = _utf8() if frame.opcode is TEXT else None
         if self._size > self._limit:
             raise self._too_big()
-        if self._text is not None and not (
-            previous_size is None and frame.fin and _is_ascii(frame.data)
-        ):
-            self._decode(memoryview(frame.data), frame.fin)
+        text, is_whole = self._text, previous_size is None and frame.fin
         if frame.fin:
             self._size = self._text = None
+        return None if text is None or (is_whole and _is_ascii(frame.data)) else text
 
-    def _decode(self, data: memoryview, fin: bool) -> None:
+    def _decode(
+        self, text: codecs.IncrementalDecoder, data: memoryview, fin: bool
+    ) -> Generator[None, None, None]:
         """Raises UnicodeDecodeError."""
-        assert self._text is not None
-        for at in paced(range(0, len(data), _STEP)):
-            self._text.decode(data[at : at + _STEP])
-        self._text.decode(b"", fin)
+        for at in range(0, len(data), _STEP):
+            if at:
+                yield from self._pause()
+            text.decode(data[at : at + _STEP])
+        text.decode(b"", fin)
 
     def _too_big(self) -> Violation:
         return Violation(1009, f"a message may have {self._limit} bytes at most")

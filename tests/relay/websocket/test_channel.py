@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import gevent
 import gevent.ssl
 import pytest
+from gevent import get_hub
 from websockets.frames import BINARY, TEXT, Close
 
 from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.outbox import FULL
+from engine.values.events import LONG_EVENT
 from tests.support.frames import CLOSE, PING, PONG, Peer, RawFrame
 from tests.support.peer import Authority, server_context
 from tests.support.session import PATIENCE, pair
 from tests.support.waiting import Deadline
 
 WAYS = ["plain", "tls"]
+LONG = b"x" * (LONG_EVENT + 1)
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +130,29 @@ def test_a_close_of_ours_is_waited_for(sides: Any) -> None:
     peer.sock.close()
     finishing.get(timeout=PATIENCE)
     assert channel.closed == Close(1011, "")
+
+
+SENDERS: dict[str, Callable[[Channel], None]] = {
+    "frame": lambda channel: channel.send(TEXT, LONG),
+    "message": lambda channel: channel.send_text(LONG),
+}
+
+
+@pytest.mark.parametrize("name", SENDERS)
+def test_a_long_message_does_not_follow_a_close_that_overtakes_it(sides: Any, name: str) -> None:
+    channel, peer = sides
+    sending = gevent.spawn(SENDERS[name], channel)
+    gevent.sleep(0)
+    channel.close(Close(1000, ""))
+    sending.get(timeout=PATIENCE)
+    assert (peer.next().opcode, channel.outbox.backlog) == (CLOSE, 0)
+
+
+@pytest.mark.parametrize("name", SENDERS)
+def test_the_loop_itself_may_send_a_long_message(sides: Any, name: str) -> None:
+    channel, peer = sides
+    get_hub().loop.run_callback(SENDERS[name], channel)
+    assert peer.next().data == LONG
 
 
 def test_a_silent_peer_is_not_waited_for_long(sides: Any) -> None:

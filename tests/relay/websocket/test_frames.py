@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from websockets.frames import Close, Opcode
 
+from engine.relay.websocket import frames
 from engine.relay.websocket.frames import (
     FrameReader,
     FrameWriter,
@@ -189,6 +190,20 @@ def test_a_long_frame_is_read_back_in_turns_of_the_loop(masked, fin):
 
     assert loop_turns(work) >= (4 if masked else 2)
     assert frames == [([(TEXT, fin, data)], None)]
+
+
+def test_a_reader_that_is_interrupted_in_a_turn_reads_on(monkeypatch):
+    def interrupt():
+        raise TimeoutError
+
+    text = "é".encode() * 800_000
+    reader = FrameReader(masked=True, limit=10**7)
+    with monkeypatch.context() as patch:
+        patch.setattr(frames, "await_turn", interrupt)
+        for data in (frame(TEXT, text, mask=MASK) + frame(TEXT, b"x", mask=MASK), b""):
+            with pytest.raises(TimeoutError):
+                next(reader.feed(data))
+    assert [bytes(each_frame.data) for each_frame in reader.feed(b"")] == [text, b"x"]
 
 
 @pytest.mark.parametrize("end", [b"\xff", b"\xc3"])
