@@ -12,10 +12,11 @@ from engine.process.child_process import ChildFailed
 from engine.relay.filter import UNDECODABLE, Filter, Unreadable
 from engine.relay.held_body import LARGE, PIECE, HeldBody, close_aside, write_all
 from engine.values.content_coding import decode_body
+from engine.values.errors import GatewayError
 
 log = logging.getLogger("modelway")
 
-UNCHANGEABLE = "the gateway could not translate or edit the upstream's answer"
+UNCHANGED = "answer_not_changed"
 
 
 def has_whole_body(method: str, status: int) -> bool:
@@ -61,7 +62,7 @@ class WholeBody(Filter):
         try:
             held.add(data)
         except OSError as error:
-            self._fail(error)
+            self._fail(f"it cannot be held: {error.strerror}")
         if held.size > self._max_bytes:
             self.failure = Unreadable(f"the upstream's answer has over {self._max_bytes} bytes")
         return b""
@@ -81,7 +82,7 @@ class WholeBody(Filter):
             if self.failure is None and (correction := self.settle(outcome)) is not None:
                 os.pwrite(self._file.fileno(), correction.data, correction.offset)
         except (OSError, ChildFailed) as error:
-            self._fail(error)
+            self._fail(f"the process for it {error}")
         held.close()
         if self.failure is not None:
             self.close()
@@ -93,9 +94,11 @@ class WholeBody(Filter):
         data = self._changed(body)
         return data if self.failure is not None else corrected(data, self.settle(self.outcome()))
 
-    def _fail(self, error: OSError | ChildFailed) -> None:
-        log.error("a large answer cannot be changed: the process for it %s", error)
-        self.failure = Unreadable(UNCHANGEABLE)
+    def _fail(self, reason: str) -> None:
+        """The upstream is not at fault, and charges for each answer: nobody asks again at once."""
+        log.error("a large answer cannot be changed: %s", reason)
+        message = "The gateway could not translate or edit the answer. Try again later."
+        self.failure = GatewayError(503, UNCHANGED, message, retry=False)
 
     def _write_changed(self, held: HeldBody, file: IO[bytes]) -> tuple[Exception | None, Any]:
         """In the other process: write the changed body, and return the failure and the outcome."""

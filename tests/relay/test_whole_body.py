@@ -11,7 +11,17 @@ import pytest
 from engine.relay.filter import Unreadable
 from engine.relay.held_body import LARGE
 from engine.relay.sse import NotAnEvent
-from engine.relay.whole_body import UNCHANGEABLE, WholeBody
+from engine.relay.whole_body import UNCHANGED, WholeBody
+from engine.values.errors import GatewayError
+
+UNCHANGED_ANSWER = "The gateway could not translate or edit the answer. Try again later."
+
+
+def refusal(body: WholeBody) -> tuple[int, str, str]:
+    """Why a body cannot be changed, of which nothing passes."""
+    assert isinstance(body.failure, GatewayError)
+    assert ("x-should-retry", "false") in body.failure.headers  # the upstream would charge again
+    return body.failure.status, body.failure.code, body.failure.message
 
 
 def body_of(
@@ -160,16 +170,15 @@ def test_the_failure_of_a_large_body_comes_back() -> None:
     ("beginning", "reason"),
     [(b"dies", "ended without a result"), (b"fails", "failed: ZeroDivisionError")],
 )
-def test_a_process_that_fails_makes_a_large_body_unreadable(
+def test_a_large_body_is_refused_if_the_process_for_it_fails(
     beginning: bytes, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     data, body = double(beginning + b"x" * LARGE)
-    assert (data, type(body.failure)) == (b"", Unreadable)
-    assert str(body.failure) == UNCHANGEABLE  # nothing of ours
+    assert (data, refusal(body)) == (b"", (503, UNCHANGED, UNCHANGED_ANSWER))  # nothing of ours
     assert reason in caplog.text
 
 
-def test_a_disk_without_room_makes_a_large_body_unreadable(
+def test_a_large_body_is_refused_if_the_disk_has_no_room(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(**_: object) -> None:
@@ -177,11 +186,11 @@ def test_a_disk_without_room_makes_a_large_body_unreadable(
 
     monkeypatch.setattr("engine.relay.held_body.tempfile.TemporaryFile", full)
     _, body = double(b"x" * 2 * LARGE)
-    assert str(body.failure) == UNCHANGEABLE
+    assert refusal(body) == (503, UNCHANGED, UNCHANGED_ANSWER)
     assert "No space left on device" in caplog.text
 
 
-def test_a_process_without_descriptors_makes_a_large_body_unreadable(
+def test_a_large_body_is_refused_without_descriptors(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def none_left(name: str) -> int:
@@ -190,5 +199,5 @@ def test_a_process_without_descriptors_makes_a_large_body_unreadable(
     monkeypatch.setattr("os.memfd_create", none_left)
     body = Doubling(100_000_000, "", lambda data: None)
     body.feed(b"x" * 2 * LARGE)
-    assert str(body.failure) == UNCHANGEABLE
+    assert refusal(body) == (503, UNCHANGED, UNCHANGED_ANSWER)
     assert "Too many open files" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,6 +20,8 @@ from engine.credentials.interface.fixed import HeaderCredential, QueryCredential
 from engine.exchange.body import Body, receive
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.services import Services
+from engine.relay.held_body import LARGE
+from engine.relay.whole_body import UNCHANGED
 from engine.spec.expression import parse
 from engine.spec.multipart import boundary_of
 from engine.spec.multipart import parse as parse_multipart
@@ -1090,3 +1093,26 @@ def test_no_part_is_asked_of_a_target_whose_bodies_are_edited(
     )
     (sent,) = client.requests
     assert (sent.header("range"), sent.header("if-range")) == ranges
+
+
+def test_an_answer_that_the_gateway_cannot_change_is_no_failure_of_its_target(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(name: str) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("os.memfd_create", none_left)
+    peers = clients([fake_response(200, body=ANSWER.ljust(LARGE + 1))], [fake_response(200)])
+    config = TransformConfig({"response": {"body": {"remove": ["secret"]}}}, ())
+    targets = [
+        replace(
+            upstream(client, f"u{number}", breaker=BreakerConfig(failures=1), retry=TWICE),
+            transforms=tuple(compile_all([config], upstream=True)),
+        ).target("", 1)
+        for number, client in enumerate(peers)
+    ]
+    refusal = Sender(clock, *targets).refusal()
+    assert (refusal.status, refusal.code) == (503, UNCHANGED)
+    assert ("x-should-retry", "false") in refusal.headers
+    assert [len(client.requests) for client in peers] == [1, 0]
+    assert targets[0].state.breaker.allows(clock())
