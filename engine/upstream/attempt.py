@@ -168,13 +168,11 @@ def _open(
     # when it is relayed.
     if translated is not None:
         look = look or translated.request.stream
-    elif (
-        dialect.wanted_framing(exchange.path, exchange.query, exchange.content.value)
-        is Framing.EVENTS
-    ):
-        look = True
-    if translated is None:
-        content.several = dialect.request_fields.output.wants_several(exchange.content.value)
+    else:
+        value = exchange.content.value
+        if dialect.wanted_framing(exchange.path, exchange.query, value) is Framing.EVENTS:
+            look = True
+        content.several = dialect.request_fields.output.wants_several(value)
     if look or target.edits.responses or response.header("content-type") != JSON:
         response = result.response = framed_for(
             target, response, exchange, dialect, translated, content, look=look

@@ -62,6 +62,10 @@ _ANSWER = re.compile(
 """The members of answers, in any format (see `Dialect.answer_members`)."""
 
 _PREFIX = 64  # bytes of JSON, white space included, that contain its first member
+_PLAIN = re.compile(
+    rb"(?s)(?!%b)(?!.{0,%d}error)\{.{%d}" % (_REPORT.pattern, _PREFIX - 5, _PREFIX - 1)
+)
+"""The beginning of nearly every answer: an object that begins like no report of an error."""
 
 
 class ErrorFirst(Exception):
@@ -212,8 +216,13 @@ def _open_body(
     """The start of a body that is not a stream of events. It may be an error, instead of a stream
     or as the first item of a streamed array, or no answer at all."""
     first = content.first = response.read()
-    needed = () if _ANSWER.search(first) is not None else dialect.members_of_answer(chat_path)
-    is_odd = content.several or _has_sign(first)
+    if (
+        _PLAIN.match(first) is not None
+        and _ANSWER.search(first) is not None
+        and not content.several
+        and (first.find(_FAILED) < 0 if len(first) > _SMALL else _EMPTY.search(first) is None)
+    ):
+        return content  # nearly every response
     if first[:1] != b"{":
         is_success = response.status < 300 and dialect.has_chat(chat_path)
         if is_success and (not first or _is_no_json(response, kind, content)):
@@ -221,10 +230,9 @@ def _open_body(
         first = content.first
         if kind == JSON and content.framing is None:
             raise Misframed(first)
-    elif not (is_odd or needed) and len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
-        return content  # nearly every response
     if kind != JSON or response.status != 200 or response.header("content-encoding"):
         return content
+    needed, is_odd = dialect.members_of_answer(chat_path), content.several or _has_sign(first)
     while len(first) <= HELD_BYTES and (
         is_odd or (needed and _ANSWER.search(first) is None) or _may_be_error(first, dialect)
     ):
@@ -244,9 +252,8 @@ def _open_body(
 
 def _has_sign(first: bytes) -> bool:
     """Whether the beginning of a body has a sign of an error or of no answer."""
-    return bool(
-        (len(first) <= _SMALL or first.find(_FAILED) >= 0)
-        and (_REPORT.match(first) or _EMPTY.search(first))
+    return (len(first) <= _SMALL or first.find(_FAILED) >= 0) and (
+        _REPORT.match(first) is not None or _EMPTY.search(first) is not None
     )
 
 

@@ -17,6 +17,7 @@ from engine.process.loop_turn import paced, paced_if_many
 from engine.upstream import retry
 from engine.upstream.client.failures import Truncated
 from engine.upstream.first_content import lacks_end
+from engine.values.event_json import event_json
 from engine.values.events import LONG_EVENT, split_events
 from engine.values.redaction import Redaction
 
@@ -87,7 +88,8 @@ class StreamJudge:
         document = event_document(event)
         if not self._dialect.is_error_event(document):
             return True
-        has_form = self._dialect.has_error_form(document) and event.find(b"data: [") < 0
+        sent = event_json(event)
+        has_form = isinstance(sent, dict) and self._dialect.has_error_form(sent)
         if has_form and self._dialect.ends([document]):
             self.error = document
             return True

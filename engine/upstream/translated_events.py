@@ -15,7 +15,7 @@ from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import event_document
 from engine.exchange.interfaces import Headers
 from engine.metering.readers import Reader
-from engine.process.loop_turn import paced_if_many
+from engine.process.loop_turn import FEW_BYTES, paced
 from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import AnyStreamTranslator
@@ -144,8 +144,9 @@ class TranslatedEvents(Filter):
         data: Iterable[bytes] = map(_JOINED, _DATA.findall(events))
         if self._has_types_in_names or events.find(_ERROR_NAME) >= 0:
             data = filter(None, map(_data_of, events.split(b"\n\n")))
-        # Lazy: appends up to an error.
-        output.extend(map(self._event, paced_if_many(data, len(events))))
+        if len(events) > FEW_BYTES:
+            data = paced(data)
+        output.extend(map(self._event, data))  # lazy: appends up to an error
 
     def _translate_start(self, events: bytes, output: list[bytes]) -> bytes:
         """Translate one by one the events up to that with which the answer begins, which tells the

@@ -51,6 +51,10 @@ ERRORS = {
     "code": event({"code": 50505, "message": "boom", "data": None}),
     "base_resp": event({"base_resp": {"status_code": 1000, "status_msg": "boom"}}),
     "detail": event({"detail": "boom"}),
+    "status": event({"message": "boom", "status": 500}),
+    "statusCode": event({"statusCode": "503", "message": "boom"}),
+    "failure": event({"status": "fail", "message": "boom"}),
+    "success": event({"success": False, "msg": "boom"}),
     "list": event([{"error": {"message": "boom", "code": 500}}]),
 }
 NAMED = event({"message": "boom", "code": 500}, b"event: error\n")
@@ -124,6 +128,8 @@ WITHOUT_THE_WORD = {
     "TensorRT-LLM": REASON.replace(b'"error"', b'"timeout"'),
     "NVIDIA Dynamo": REASON.replace(b'"error"', b'"cancelled"'),
     "Cohere": REASON.replace(b'"error"', b'"ERROR"'),
+    "limit": REASON.replace(b'"error"', b'"rate_limit"'),
+    "failed": REASON.replace(b'"error"', b'"failed"'),
     "escaped": event({"base_resp": {"status_code": 1000}}).replace(b"base", b"\\u0062ase"),
 }
 
@@ -141,6 +147,8 @@ WITHOUT_JSON = [
 def test_an_error_may_be_no_json(name: str, form: bytes) -> None:
     relayed = Relayed(name, CONTENT[name], form, DONE)
     assert (relayed.outcome, relayed.cut) == (Outcome.UPSTREAM_CUT, True)
+    last = json.loads(relayed.data.split(b"data: ")[-1])
+    assert dialects.get(name).is_error(last)
 
 
 @pytest.mark.parametrize("form", WITHOUT_THE_WORD)

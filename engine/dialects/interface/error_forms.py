@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from engine.dialects.interface.streams import END_MARKER
+from engine.dialects.interface.streams import END_MARKER, status_in
 from engine.values.event_json import event_json, json_or_none
 from engine.values.trees import Json
 
@@ -20,11 +20,16 @@ MAX_TEXT = 500
 
 _ERROR_NAME = b"event: error\n"
 _MEMBERS = ("message", "msg", "type", "param", "code", "status")
-_WORDED = frozenset({"errors", "error_msg", "error_message", "detail"})
+_WORDED = ("errors", "error_msg", "error_message", "detail")
 """Members of an error that is an event; answers of other operations have them too."""
+_NUMBERS = ("status", "status_code", "statusCode")
+"""Members with an HTTP status."""
+_STATED = frozenset({*_WORDED, *_NUMBERS, "success"})
 _SIGNS = frozenset({"error", "object", "code", "base_resp", "x_groq"})
 """One of these members is in every error that its type does not tell."""
 _SUCCESS = (0, "0", 200, "200", "ok", "OK", "success", "Success")
+_FAILURES = ("error", "fail", "failed", "failure")
+"""The values of `status` that say that a request has failed."""
 _ANSWER_MEMBERS = ("type", "object", "choices", "candidates", "content", "output", "data")
 # platform.minimax.io, "Error codes": the HTTP status that other vendors give the same error.
 _BASE_RESP = {
@@ -63,10 +68,10 @@ FAILED = "failed"
 
 FAILED_REASONS = (
     *("error", "abort", "insufficient_system_resource", "network_error"),
-    *("timeout", "cancelled", "ERROR", "TIMEOUT"),
+    *("timeout", "cancelled", "ERROR", "TIMEOUT", FAILED, "server_error", "rate_limit"),
 )
 """Finish reasons that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek, Z.ai, TensorRT-LLM,
-Cohere."""
+Cohere, and words of others."""
 
 NO_REASONS = ("null", "None")
 """Finish reasons that say none, as servers write them in the chunks before the last (DashScope)."""
@@ -74,7 +79,8 @@ NO_REASONS = ("null", "None")
 ERROR = b"error"
 OTHER_SIGNS = re.compile(
     rb'"(?:code|base_resp|detail|failed|response\.failed|abort|insufficient_system_resource'
-    rb'|timeout|cancelled|ERROR|TIMEOUT)"|^data: \[?(?i:error)|\\u00[2-7]',
+    rb'|timeout|cancelled|ERROR|TIMEOUT|rate_limit)"|^data: \[?(?i:error)|\\u00[2-7]'
+    rb'|"(?:success"\s*:\s*false|status(?:_?[cC]ode)?"\s*:\s*"?(?:[45]|fail))',
     re.MULTILINE,
 )
 """Events that report an error have the word `error`, or one of these: names in the other forms, or
@@ -110,34 +116,32 @@ def event_document(event: bytes) -> object:
             return document
         members = document if isinstance(document, dict) else None
         return {"error": members or {"message": _data_text(event).strip("{}") or "error"}}
-    if words := worded_error(document):
-        return {"error": words}
-    if isinstance(document, list):
-        return unlisted_error(document)
     if document is None and event.rstrip().endswith(b"data: " + END_MARKER):
         return END_MARKER.decode()
     if document is None and _PLAIN_ERROR.match(event) is not None:
         return {"error": {"message": _data_text(event)}}
-    return document
+    return event_error(document)
 
 
 def _data_text(event: bytes) -> str:
     return event.partition(b"data: ")[2].decode("utf-8", "replace").strip()
 
 
-def unlisted_error(document: object) -> object:
-    """The error that a list holds, as Google's servers write it; any other document itself."""
+def event_error(document: object) -> object:
+    """The JSON of an event; of one that is an error in a form of its own, in a form that
+    `reported_error` reads: the error that a list holds, as Google's servers write it, and texts
+    beside no answer: `errors`, `error_msg`, `detail`, and any of what says that it has failed."""
     if isinstance(document, list) and document and reports_error(document[0]):
         return document[0]
-    return document
-
-
-def worded_error(document: object) -> str:
-    """The text of an error that is an event of a stream in a form of its own, `errors`,
-    `error_msg` or `detail` beside no answer; "" for any other event."""
-    if not isinstance(document, dict) or _WORDED.isdisjoint(document) or _has_answer(document):
-        return ""
-    return error_text({name: document[name] for name in _TEXTS if name in _WORDED & set(document)})
+    if not isinstance(document, dict) or _STATED.isdisjoint(document) or _has_answer(document):
+        return document
+    status = next(filter(None, (status_in(document.get(name)) for name in _NUMBERS)), None)
+    has_failed = document.get("status") in _FAILURES or document.get("success") is False
+    names = _TEXTS if has_failed or status else _WORDED
+    text = error_text({name: document[name] for name in names if name in document})
+    if not text or reports_error(document):
+        return document
+    return {"error": {"message": text, **({"status": status} if status else {})}}
 
 
 def reported_error(document: object) -> Json | None:

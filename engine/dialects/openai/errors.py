@@ -73,9 +73,11 @@ def _failed_choice(document: Json) -> Json | None:
     for choice in choices if isinstance(choices, list) else ():
         if not isinstance(choice, dict):
             continue
-        if (error := choice.get("error")) or choice.get("finish_reason") in FAILED_REASONS:
-            message = error_text(error) or f"it ended with '{choice.get('finish_reason')}'"
-            return {**(error if isinstance(error, dict) else {}), "message": message}
+        reason = choice.get("finish_reason")
+        if (error := choice.get("error")) or reason in FAILED_REASONS:
+            members = {} if error else {"code": reason}
+            members |= error if isinstance(error, dict) else {}
+            return {**members, "message": error_text(error) or f"it ended with '{reason}'"}
     return None
 
 
@@ -111,8 +113,8 @@ _STATUSES = {
     "conflict_error": 409,
     **dict.fromkeys(
         (
-            *("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "requests"),
-            *("tokens", "insufficient_quota", "quota_exceeded", "too_many_requests"),
+            *("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "rate_limit"),
+            *("requests", "tokens", "insufficient_quota", "quota_exceeded", "too_many_requests"),
         ),
         429,
     ),

@@ -78,9 +78,12 @@ def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses
     if "tools" in body and (new_effort := openai_models.effort_with_tools(model, effort)) != effort:
         if new_effort == "":
             losses.add(request.tools[0].place, _RESPONSES_ONLY)
-        elif request.thinking is not None:
-            losses.add(request.place_of("thinking"), _RESPONSES_ONLY, hint=True)
-        effort = new_effort or None
+            for name in ("tools", "tool_choice", "parallel_tool_calls"):
+                body.pop(name, None)
+        else:
+            if request.thinking is not None:
+                losses.add(request.place_of("thinking"), _RESPONSES_ONLY, hint=True)
+            effort = new_effort
     request = _request_for_model(request, model, effort, losses)
     values = {
         openai_models.limit_field(model): request.max_tokens,

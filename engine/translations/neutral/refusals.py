@@ -218,8 +218,8 @@ class AnswerErrors(Struct, frozen=True):
 
     def refuse(self, data: bytes) -> None:
         """Raise UpstreamError if an event, or an answer, without content reports an error."""
-        document = error_forms.unlisted_error(json_or_none(data))
-        if error_forms.reported_error(document) is not None or error_forms.worded_error(document):
+        document = error_forms.event_error(json_or_none(data))
+        if error_forms.reported_error(document) is not None:
             raise self.inside(document)
 
     def refuse_whole(self, data: bytes) -> None:

@@ -5,10 +5,10 @@ import pytest
 from engine.dialects import get
 from engine.dialects.interface.error_forms import (
     error_document,
+    event_error,
     message_in,
     reported_error,
     reports_error,
-    worded_error,
 )
 
 
@@ -45,18 +45,33 @@ def test_a_document_reports_an_error(document, reports):
 
 
 @pytest.mark.parametrize(
-    ("document", "text"),
+    ("document", "error"),
     [
-        ({"errors": [{"message": "x"}], "success": False}, "x"),
-        ({"error_code": 17, "error_msg": "x"}, "x"),
-        ({"errors": [], "result": "x"}, ""),
-        ({"errors": ["x"], "choices": [{}]}, ""),
-        ({"errors": None, "error_msg": ""}, ""),
-        (["errors"], ""),
+        ({"errors": [{"message": "x"}], "success": False}, {"message": "x"}),
+        ({"error_code": 17, "error_msg": "x"}, {"message": "x"}),
+        ({"status": 429, "message": "x"}, {"message": "x", "status": 429}),
+        ({"status_code": "500", "detail": "x"}, {"message": "x", "status": 500}),
+        ({"status": "error", "message": "x"}, {"message": "x"}),
+        ({"success": False, "msg": "x"}, {"message": "x"}),
+        ({"errors": [], "result": "x"}, None),
+        ({"errors": ["x"], "choices": [{}]}, None),
+        ({"errors": None, "error_msg": ""}, None),
+        ({"status": 200, "message": "x"}, None),
+        ({"status": "ok", "message": "x"}, None),
+        ({"status": 500}, None),
+        ({"status": 500, "type": "message", "message": "x"}, None),
+        ({"status": "failed", "object": "response", "message": "x"}, None),
+        ({"success": True, "msg": "x"}, None),
+        ({"code": 500, "success": False, "message": "x"}, None),
+        (["errors"], None),
     ],
 )
-def test_an_event_may_be_an_error_in_words(document, text):
-    assert worded_error(document) == text
+def test_an_event_may_be_an_error_in_a_form_of_its_own(document, error):
+    assert event_error(document) == (document if error is None else {"error": error})
+
+
+def test_an_error_may_be_the_item_of_a_list():
+    assert event_error([{"error": "x"}, 1]) == {"error": "x"}
 
 
 @pytest.mark.parametrize("error", [{}, {"message": ""}, {"message": None}, {"message": 7}])

@@ -46,6 +46,9 @@ def test_a_quota_that_is_spent_is_no_rate_of_requests():
         ({"type": "response.failed", "response": {"error": {"code": "server_error"}}}, 500),
         ({"error": {"code": "new_code", "type": "new_type"}}, None),
         ({"error": "text"}, None),
+        ({"choices": [{"finish_reason": "rate_limit"}]}, 429),
+        ({"choices": [{"finish_reason": "server_error"}]}, 500),
+        ({"choices": [{"finish_reason": "failed"}]}, None),
         ([], None),
     ],
 )

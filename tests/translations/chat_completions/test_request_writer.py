@@ -188,3 +188,10 @@ def test_forms_of_the_answer(output: OutputFormat, expected: Any) -> None:
 def test_a_wish_to_think_that_the_model_cannot_grant_is_a_hint() -> None:
     assert write("gpt-4o", thinking=Thinking(effort="high")) == ({}, ["(thinking)"])
     assert write("gpt-5", thinking=Thinking(effort="high"))[0] == {"reasoning_effort": "high"}
+
+
+def test_tools_that_a_model_takes_in_responses_only_are_left_out() -> None:
+    tools = [Tool(name="look", place="tools[0]"), TIME]
+    members = {"tool_choice": ToolChoice("any", ("look",)), "parallel_calls": False}
+    body, losses = write("gpt-6-astra", tools=tools, thinking=Thinking(effort="high"), **members)
+    assert (body, losses) == ({"reasoning_effort": "high"}, ["tools[0]"])
