@@ -78,8 +78,10 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
 
 @contextmanager
 def _mock(port: int) -> Iterator[Callable[[], None]]:
-    """A mock upstream in a separate process. The block gets a function that waits for it."""
-    command = [sys.executable, "-P", "-m", "engine", "mock", "--port", str(port), "--delay", "0.03"]
+    """A mock upstream in a separate process, of the same config wherever the demo is started. The
+    block gets a function that waits for it."""
+    command = [sys.executable, "-P", "-m", "engine", "mock", "--config", str(files.CONFIG)]
+    command += ["--port", str(port), "--delay", "0.03"]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - ends with the process
     process = subprocess.Popen(  # noqa: S603 - this program
         command, stderr=log, start_new_session=True
