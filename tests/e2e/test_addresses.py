@@ -28,6 +28,7 @@ METRICS = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 FEW = "  few: {to: [{upstream: main}], choose: least_busy}\n"
 OF_TARGETS = ("breaker_state", "target_health", "target_in_flight", "target_answer_seconds")
 SERVICE = "_http._tcp.models.test"
+_PAUSE = 0.02
 
 
 @contextmanager
@@ -101,7 +102,8 @@ def shown_addresses(running: Running) -> list[str]:
 
 
 class Callers:
-    """Callers who send requests one after another until the block ends."""
+    """Callers who send requests one after another until the block ends, with pauses: they would
+    take all processors for as long as the test waits for something else."""
 
     def __init__(self, running: Running, count: int = 4) -> None:
         self.statuses: Counter[int] = Counter()
@@ -112,7 +114,7 @@ class Callers:
 
     def _call(self, port: int) -> None:
         with Wire(port) as wire:
-            while not self._stop.is_set():
+            while not self._stop.wait(_PAUSE):
                 wire.send(chat())
                 self.statuses[wire.answer("POST").status] += 1
 
