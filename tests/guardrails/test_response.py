@@ -20,6 +20,7 @@ from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.guardrails.test_held_events import delta, texts_in
 from tests.support.exchanges import new_exchange
 from tests.support.guard_calls import PlayedGuards
+from tests.support.loop_turns import loop_turns
 
 JSON = [("content-type", "application/json"), ("content-length", "99"), ("x-kept", "1")]
 EVENTS = [("content-type", "text/event-stream")]
@@ -250,3 +251,8 @@ def test_a_comment_is_sent_at_once_and_what_follows_it_in_a_piece_is_judged(comm
     assert sent[0] == comment
     assert texts_in(b"".join(sent)) == ["HI"]
     assert len(webhooks.questions) == 1
+
+
+def test_the_loop_turns_between_pieces_that_pass_at_once():
+    response, *_ = judged([], iter([b": beat\n\n"] * 20), EVENTS)
+    assert loop_turns(lambda: list(response.body)) >= 20

@@ -13,6 +13,7 @@ from engine.metering.sse_reader import BUFFERED_EVENT
 from engine.relay.sse import Cleaner
 from engine.values.usage import NO_USAGE, Usage
 from tests.support.each import each
+from tests.support.loop_turns import loop_turns
 from tests.support.metering import CASES, ESTIMATE, SSE, case, read, upstream_usage
 
 
@@ -276,3 +277,9 @@ def test_a_report_of_the_input_alone_is_no_report_of_the_answer():
     assert usage == Usage(input=9, output=pytest.approx(128, rel=0.05), source="estimated")
     last = {"candidates": [{"finishReason": "STOP"}], "usageMetadata": counts}
     assert read("gemini", events(last)).reported() == Usage(input=9, source="upstream")
+
+
+def test_the_loop_turns_between_events_that_are_many():
+    usage_reader = reader(dialects.get("openai").meter, "text/event-stream")
+    data = chunk("x") * (BUFFERED_EVENT // len(chunk("x")) + 2)
+    assert loop_turns(lambda: usage_reader.feed(data)) >= data.count(b"\n\n")

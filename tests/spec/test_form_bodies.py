@@ -11,6 +11,7 @@ from engine.spec.form_bodies import MAX_FIELDS, MAX_TEXT, compile_form, compile_
 from engine.spec.multipart import Part
 from engine.values.errors import Malformed
 from tests.support.each import each
+from tests.support.loop_turns import loop_turns
 
 INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 DEEP = {"style": "deepObject", "explode": True}
@@ -394,3 +395,8 @@ def test_any_form_is_read_or_malformed(body):
 def test_any_part_is_read_or_malformed(name, content, content_type):
     with suppress(Malformed):
         assert set(multipart((name, content, None, content_type))) == {name}
+
+
+def test_the_loop_turns_between_fields_that_are_many():
+    body = "&".join(f"other{number}=1" for number in range(2_000)).encode()
+    assert loop_turns(lambda: form(body)) >= 2 * 2_000  # they are split, and looked at

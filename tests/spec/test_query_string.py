@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engine.spec.query_string import Query, unsafe_query
 from engine.values.errors import Malformed
 from tests.support.each import each
+from tests.support.loop_turns import loop_turns
 
 RAW = "a=1&&b=%20x&%61=2&c&d=é+"
 
@@ -85,3 +86,8 @@ def test_without_leaves_the_others(raw, removed):
 )
 def test_a_query_string_that_no_upstream_should_see_has_a_problem(raw, problem):
     assert unsafe_query(raw) == (problem and f"the query string: {problem}")
+
+
+def test_the_loop_turns_between_names_that_are_many():
+    assert loop_turns(lambda: Query.parse("a=1&" * 5_000)) >= 5_000
+    assert loop_turns(lambda: Query.parse(RAW)) <= 1

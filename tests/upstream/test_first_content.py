@@ -23,6 +23,7 @@ from engine.upstream.first_content import (
 )
 from engine.values.errors import EventTooLarge
 from tests.support.each import each
+from tests.support.loop_turns import loop_turns
 from tests.support.upstreams import EVENTS, JSON, FakeResponse, failure
 
 OPENAI, ANTHROPIC, GEMINI, PLAIN = map(dialects.get, ("openai", "anthropic", "gemini", "plain"))
@@ -466,3 +467,8 @@ def test_a_translated_body_is_not_judged_again():
     response = FakeResponse(200, JSON, [LIKE_NO_ANSWER])
     with pytest.raises(ErrorFirst):
         read_first_content(response, OPENAI, chat_path=path)
+
+
+def test_the_loop_turns_between_events_that_only_begin_a_stream() -> None:
+    pieces = [chunk(role="assistant") * 300, chunk(content="H")]
+    assert loop_turns(lambda: opened(OPENAI, *pieces)) >= 300

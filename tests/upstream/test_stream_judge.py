@@ -15,12 +15,14 @@ from engine.exchange.record import RUNNING, Outcome
 from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.first_content import ErrorFirst, FirstContent, read_first_content
 from engine.upstream.relay_response import relay
-from engine.upstream.stream_judge import MAX_EVENT_END, StreamJudge
+from engine.upstream.stream_judge import MAX_EVENT_END, ReportedError, StreamJudge
 from engine.values.errors import AbortConnection
+from engine.values.events import LONG_EVENT
 from engine.values.redaction import Redaction
 from tests.support.documents import exchange
 from tests.support.each import each
 from tests.support.growth import MAX_GROWTH, Work, growth
+from tests.support.loop_turns import loop_turns
 from tests.support.upstreams import (
     EVENTS,
     JSON,
@@ -372,3 +374,26 @@ def test_events_with_the_word_error_cost_what_each_costs() -> None:
         return lambda: (judge.check(events), judge.end())
 
     assert growth(prepare) < MAX_GROWTH
+
+
+SECRET = "sk-live-0123456789abcdef"
+LONG = event({"choices": [{"delta": {"content": "x" * LONG_EVENT}}]})
+
+
+def test_events_beside_a_long_one_pass_clean_and_uncopied() -> None:
+    judge, content = StreamJudge(dialects.get("openai"), Redaction([SECRET])), CONTENT["openai"]
+    clean = content + LONG + content
+    assert judge.check(clean) is clean
+    named = event({"choices": [{"delta": {"content": f"an error of {SECRET}"}}]})
+    passed = judge.check(named + LONG)
+    assert (SECRET.encode() in passed, passed.endswith(LONG)) == (False, True)
+    assert judge.failure is None
+    assert judge.check(clean + ERRORS["error"] + content) == clean
+    assert isinstance(judge.failure, ReportedError)
+
+
+def test_the_loop_turns_between_events_beside_a_long_one() -> None:
+    judge = StreamJudge(dialects.get("openai"), Redaction([]), several=True)
+    data = LONG + CONTENT["openai"] * 20
+    assert loop_turns(lambda: judge.check(data)) >= 20
+    assert loop_turns(lambda: judge.keep_long(data)) >= 20

@@ -15,6 +15,7 @@ from engine.upstream.client.failures import InvalidAnswer
 from engine.upstream.translated_events import TranslatedErrors, TranslatedEvents
 from engine.values.redaction import Redaction
 from tests.support.clock import Clock
+from tests.support.loop_turns import loop_turns
 from tests.support.translations import relayed
 
 KEY = "sk-live-0123456789abcdef"
@@ -201,3 +202,9 @@ def test_an_error_that_the_upstream_reports_ends_a_stream_with_its_words() -> No
 def test_a_broken_answer_is_an_invalid_one_of_a_response_that_began() -> None:
     failure = errors().failure(BrokenAnswer("it broke off"))
     assert (failure.request_sent, failure.response_started) == (True, True)
+
+
+def test_the_loop_turns_between_events_that_are_many():
+    stream, data = Stream(), chunk("x") * 400
+    assert loop_turns(lambda: stream.text(chunk("x"), data)) >= 400
+    assert loop_turns(lambda: stream.text(chunk("x"))) <= 1
