@@ -118,7 +118,7 @@ class StreamJudge:
     def end(self) -> None:
         """Judge the last events of a stream without a failure."""
         last = b"".join(self._last)
-        if OTHER_SIGNS.search(last) is not None:
+        if OTHER_SIGNS.search(b"\n" + last) is not None:
             for document in _documents(last.split(b"\n\n")):
                 if document != self.error and self._dialect.is_error_event(document):
                     self.failure = ReportedError(document)

@@ -101,7 +101,8 @@ class OutputFields:
         """Whether a request wants several answers."""
         if not isinstance(body, dict) or self._answer_members.isdisjoint(body):
             return False
-        return any(member_at(body, path) not in (None, 1) for path in self.answers)
+        paths = (path for path in self.answers if path[0] in body)
+        return any(member_at(body, path) not in (None, 1) for path in paths)
 
     @cached_property
     def limit_members(self) -> frozenset[str]:

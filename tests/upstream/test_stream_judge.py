@@ -153,6 +153,12 @@ def test_an_error_may_be_no_json(name: str, form: bytes) -> None:
     assert dialects.get(name).is_error(last)
 
 
+def test_an_error_may_be_the_first_event_that_is_kept() -> None:
+    content = CONTENT["openai"]
+    relayed = Relayed("openai", content, b"data: ERROR boom\n\n", *[content] * 6, DONE)
+    assert (relayed.outcome, relayed.cut) == (Outcome.UPSTREAM_CUT, True)
+
+
 @pytest.mark.parametrize("form", WITHOUT_THE_WORD)
 def test_an_error_without_the_word_is_found_at_the_end(form: str) -> None:
     relayed = Relayed("openai", CONTENT["openai"], WITHOUT_THE_WORD[form], DONE)

@@ -63,8 +63,10 @@ class Reader:
         if len(self._candidates) > 1 and any(each.reason for each in self._candidates.values()):
             missing = ""  # only some break off
         for index, candidate in self._candidates.items():
-            blocked = None if candidate.reason else self._blocked
-            finishes[index] = blocked or candidate.finish(missing)
+            if self._blocked is None or candidate.reason:
+                finishes[index] = candidate.finish(missing)
+            else:
+                finishes[index] = self._blocked
             yield from candidate.end()
         if not finishes and self._blocked is not None:
             finishes[0] = self._blocked
