@@ -116,8 +116,7 @@ def _has_dot_segment(path: str) -> bool:
     """Whether a path has a dot segment now, or after what an upstream may do: more decoding, wide
     or overlong forms of its characters, blanks cut off at its end."""
     for _ in range(_MAX_DECODINGS):
-        path = _OVERLONG.sub(lambda match: _CHARACTERS[match[0][-2:].lower()], path)
-        path = normalize("NFKC", path)
+        path = _plain(path)
         segments = re.split(r"[/\\]", path)
         if any(segment.partition(";")[0].strip(_BLANKS) in (".", "..") for segment in segments):
             return True
@@ -125,6 +124,15 @@ def _has_dot_segment(path: str) -> bool:
         if path == before:
             break
     return False
+
+
+def _plain(path: str) -> str:
+    """A path with the plain characters for wide and overlong ones. Characters are normalized one by
+    one, since the time for a text is the square of a run of combining ones."""
+    path = _OVERLONG.sub(lambda match: _CHARACTERS[match[0][-2:].lower()], path)
+    if path.isascii():
+        return path
+    return path.translate({ord(char): normalize("NFKC", char) for char in set(path)})
 
 
 def regex(text: str, slash_variables: Collection[str] = ()) -> str:
