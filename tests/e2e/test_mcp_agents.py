@@ -153,6 +153,31 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, R
             yield running, listening
 
 
+def options_of(
+    agent: Agent,
+    configure: Callable[[str, Path], Sequence[str]],
+    running: Running,
+    model: str,
+    folder: Path,
+) -> Sequence[str]:
+    """The options with which an agent has the server `shop`."""
+    agent.command(running.url, model, folder, ())  # makes its home folder
+    return configure(f"{running.url}/mcp/shop", folder / "home")
+
+
+def run_agent(
+    agent: Agent, running: Running, model: str, folder: Path, options: Sequence[str]
+) -> None:
+    """Let an agent answer a question, which is the last of its options."""
+    with agent.start(agent.command(running.url, model, folder, options), folder) as process:
+        try:
+            output, errors = process.communicate(timeout=under_load(TIMEOUT))
+        finally:
+            end(process)
+    assert process.returncode == 0, errors
+    assert "Done 0." in output
+
+
 @pytest.mark.parametrize(
     ("agent", "configure", "model"),
     some(AGENTS, 2, SESSIONS),
@@ -169,16 +194,8 @@ def test_an_agent_calls_a_tool(
     running, listening = front
     listening.reset()
     listening.speak = upstream = Upstream()
-    agent.command(running.url, model, tmp_path, ())  # makes its home folder
-    options = configure(f"{running.url}/mcp/shop", tmp_path / "home")
-    command = agent.command(running.url, model, tmp_path, [*options, "What is the teapot's price?"])
-    with agent.start(command, tmp_path) as process:
-        try:
-            output, errors = process.communicate(timeout=under_load(TIMEOUT))
-        finally:
-            end(process)
-    assert process.returncode == 0, errors
-    assert "Done 0." in output
+    options = options_of(agent, configure, running, model, tmp_path)
+    run_agent(agent, running, model, tmp_path, [*options, "What is the teapot's price?"])
     assert upstream.paths == ["/items/teapot"], upstream.tools
     results = [
         part
@@ -259,17 +276,9 @@ def test_an_agent_finds_and_calls_tools_among_thousands(
     running, listening = crowd
     listening.reset()
     listening.speak = upstream = CrowdUpstream(_CALL)
-    agent.command(running.url, model, tmp_path, ())
-    options = configure(f"{running.url}/mcp/shop", tmp_path / "home")
+    options = options_of(agent, configure, running, model, tmp_path)
     options = [each.replace("mcp__shop__show", "mcp__shop") for each in options]
-    command = agent.command(running.url, model, tmp_path, [*options, "Charge for issue 7."])
-    with agent.start(command, tmp_path) as process:
-        try:
-            output, errors = process.communicate(timeout=under_load(TIMEOUT))
-        finally:
-            end(process)
-    assert process.returncode == 0, errors
-    assert "Done 0." in output
+    run_agent(agent, running, model, tmp_path, [*options, "Charge for issue 7."])
     assert upstream.paths == _CROWD_PATHS, upstream.tools
 
 
