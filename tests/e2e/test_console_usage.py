@@ -37,6 +37,7 @@ def rows() -> Iterator[Entry]:
             tags=f'{{"customer":"{("acme", "globex", "initech")[number % 3]}"}}',
         )  # fmt: skip
     yield Entry("req_cid", now, "cid", "small.chat", "small", cost=12_000, currency="USD")
+    yield Entry("req_dan", now, "dan", "small.chat", "small")
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +115,14 @@ def test_requests_are_listed_and_older_ones_follow(page: Driver, front: Running)
     assert XSS in {row[1] for row in cells}  # a name is text
     assert "429" in {row[2] for row in cells}
     page.assert_no_errors()
+
+
+def test_requests_without_a_price_are_charted_by_their_number(page: Driver, front: Running) -> None:
+    show(page, front, "dan")
+    assert page.run("document.querySelector('.chart svg').ariaLabel").startswith("Requests by day")
+    assert page.run("document.querySelector('#measure [value=cost]').disabled") is True
+    show(page, front, "cid")
+    assert page.run("document.querySelector('.chart svg').ariaLabel").startswith("Money by day")
 
 
 def test_small_amounts_keep_their_digits(page: Driver, front: Running) -> None:

@@ -77,7 +77,7 @@ function sections({ usage: sums, currency }, byTag) {
 		return [h("p.empty", "This gateway keeps no ledger (stores.records), so there are no sums.")];
 	}
 	if (!sums.days.length) return [h("p.empty", "There were no requests in this time.")];
-	const measure = at("measure").value;
+	const measure = measureOf(sums.days);
 	const nodes = [totals(sums.days, currency), ...byDay(sums, measure, currency)];
 	if (sums.models.length) {
 		nodes.push(h("h3", "By model"), byName("Model", "model", sums.models, measure, currency));
@@ -90,6 +90,15 @@ function sections({ usage: sums, currency }, byTag) {
 		nodes.push(h("h3", `By ${name}`), content);
 	}
 	return nodes;
+}
+
+/** The measure of the charts; where nothing had a price, one of money would be empty. */
+function measureOf(days) {
+	const isFree = !days.some((row) => Object.values(row.cost).some(Number));
+	const choice = at("measure");
+	choice.options[0].disabled = isFree;
+	if (isFree && choice.value === "cost") choice.value = "requests";
+	return choice.value;
 }
 
 /** The last requests or, with the id of the last one that is shown, older ones as well. */
