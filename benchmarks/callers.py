@@ -1,7 +1,7 @@
 """What a caller costs: one with a JSON Web Token, whom the worker knows or sees for the first time,
 and three limits in memory, of a token or of its team, beside a token without. CPU of the worker.
 
-The gateways have nothing else on. Their callers take turns in one run, see `turns.py`. Linux only.
+They ask one gateway, which has nothing else on, in turns, see `turns.py`. Linux only.
 
     python -m benchmarks.callers [requests a turn]
 """
@@ -89,18 +89,17 @@ def main(requests: int) -> None:
         pem = ec_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         key.write_bytes(pem)
         keys.write_text(json.dumps({"keys": [jwk(ec_key(), "ec")]}))
-        (folder / "one").mkdir()
-        (folder / "two").mkdir()
-        more = ALONE + JWT.replace("{}", str(keys))
-        port, pid = stack.enter_context(gateway(f"{folder}/one", upstream, more))
-        teams, member = stack.enter_context(gateway(f"{folder}/two", upstream, TEAM + more))
-        works = {
-            "a token": (pid, asking(port, requests, TOKEN, key)),
-            "a JWT": (pid, asking(port, requests, "jwt", key)),
-            "a new JWT": (pid, asking(port, requests, "new", key)),
-            "3 limits": (member, asking(teams, requests, LIMITED, key)),
-            "a team and 3 limits": (member, asking(teams, requests, MEMBER, key)),
+        (folder / "gateway").mkdir()
+        more = TEAM + ALONE + JWT.replace("{}", str(keys))
+        port, pid = stack.enter_context(gateway(f"{folder}/gateway", upstream, more))
+        kinds = {
+            "a token": TOKEN,
+            "a JWT": "jwt",
+            "a new JWT": "new",
+            "3 limits": LIMITED,
+            "a team's 3 limits": MEMBER,
         }
+        works = {name: (pid, asking(port, requests, kind, key)) for name, kind in kinds.items()}
         compare(works, TURNS, requests)
 
 
