@@ -10,6 +10,7 @@ import pytest
 
 from engine import dialects
 from engine.config.upstreams import BreakerConfig
+from engine.dialects.interface.error_forms import MAX_TEXT
 from engine.exchange.push_stream import PushStream
 from engine.exchange.record import RUNNING, Outcome
 from engine.upstream.attempt_result import AttemptResult
@@ -151,6 +152,14 @@ def test_an_error_may_be_no_json(name: str, form: bytes) -> None:
     assert (relayed.outcome, relayed.cut) == (Outcome.UPSTREAM_CUT, True)
     last = json.loads(relayed.data.split(b"data: ")[-1])
     assert dialects.get(name).is_error(last)
+
+
+@pytest.mark.parametrize("form", [b"data: error: %b\n\n", b"event: error\ndata: %b\n\n"])
+def test_the_words_of_an_error_are_bounded(form: bytes) -> None:
+    relayed = Relayed("openai", CONTENT["openai"], form % (b"boom " * 10_000))
+    message = json.loads(relayed.data.split(b"data: ")[-1])["error"]["message"]
+    assert "boom boom" in message
+    assert len(message) <= MAX_TEXT
 
 
 def test_an_error_may_be_the_first_event_that_is_kept() -> None:

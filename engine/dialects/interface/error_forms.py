@@ -124,7 +124,8 @@ def event_document(event: bytes) -> object:
 
 
 def _data_text(event: bytes) -> str:
-    return event.partition(b"data: ")[2].decode("utf-8", "replace").strip()
+    text = event.partition(b"data: ")[2][: 4 * MAX_TEXT].decode("utf-8", "replace")
+    return text.strip()[:MAX_TEXT]
 
 
 def event_error(document: object) -> object:
