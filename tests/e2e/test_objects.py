@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
+from engine.process.runtime_dir import runtime_directory
+from engine.server.master_state import read
 from engine.values.caller import digest
 from tests.support.each import each
 from tests.support.object_vendor import Vendor
@@ -26,6 +32,7 @@ from tests.support.recording import (
     request,
 )
 from tests.support.running import Running, gateway
+from tests.support.waiting import until
 
 NAMES = ("ann", "bob", "cat")
 SECRETS = {name: "mw-" + letter * 64 for name, letter in zip(NAMES, "abc", strict=True)}
@@ -333,6 +340,49 @@ def test_a_list_has_the_callers_own_rows_of_all_accounts(
     assert (first["first_id"], first["last_id"]) == (first["data"][0]["id"], first["data"][2]["id"])
     assert house.ask("cat", "/v1/files").json()["data"] == []
     assert house.ask("bob", f"/v1/files?after={files['ann'][0]}").status == 404
+
+
+def last_trial(config: Path) -> float:
+    """When a gateway has last tried to reload, with success."""
+    state = read(runtime_directory(config))
+    assert state is not None
+    assert not state.error
+    return state.tried
+
+
+def reload(running: Running, config: Path) -> None:
+    before = last_trial(config)
+    running.process.send_signal(signal.SIGHUP)
+    until(lambda: last_trial(config) > before, "an answer to SIGHUP")
+
+
+def test_ids_open_while_their_key_is_rotated_under_load(folder: Path, house: House) -> None:
+    first, path, done = house.upload("ann"), folder / "gateway.yaml", Event()
+
+    def use() -> set[tuple[int, str]]:
+        """Ask with the id that was seen last. Returns statuses and ids."""
+        answers = {(200, first)}
+        vendor_id = first
+        while not done.wait(0.01):
+            answer = house.ask("ann", f"/v1/files/{vendor_id}")
+            vendor_id = str(answer.json().get("id"))
+            answers.add((answer.status, vendor_id))
+        return answers
+
+    rings = ('["${OLD}", "${NEW}"]', '["${NEW}", "${OLD}"]', '["${OLD}", "${NEW}"]')
+    with ThreadPoolExecutor() as pool:
+        users = [pool.submit(use) for _ in range(2)]
+        try:
+            for ring in rings:
+                text = re.sub("objects: {key: .*}", f"objects: {{key: {ring}}}", path.read_text())
+                path.write_text(text)
+                reload(house.running, path)
+        finally:
+            done.set()
+    answers = set[tuple[int, str]]().union(*(user.result() for user in users))
+    assert {status for status, _ in answers} == {200}
+    assert len(answers) == 2  # one id by each key
+    assert {house.ask("bob", f"/v1/files/{each}").status for _, each in answers} == {404}
 
 
 def test_ids_outlive_a_restart_with_another_key_and_end_with_their_upstream(
