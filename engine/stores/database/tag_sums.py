@@ -77,11 +77,21 @@ def _combinations(connection: Connection, where: UsageFilter) -> list[Sequence[A
     )
     rows: list[Sequence[Any]] = [*connection.execute(groups.limit(MAX_COMBINATIONS))]
     if len(rows) == MAX_COMBINATIONS:
-        rest = groups.offset(MAX_COMBINATIONS).subquery().c
-        rest_sums = (func.sum(rest[name]) for name in TAG_SUMS)
-        others = select(literal_column("NULL"), rest.currency, *rest_sums).group_by(rest.currency)
-        rows += connection.execute(others)
+        by_currency = select(row.currency, *sums).group_by(row.currency)
+        rows += _others(rows, [*connection.execute(by_currency)])
     return rows
+
+
+def _others(
+    rows: Sequence[Sequence[Any]], totals: Sequence[Sequence[Any]]
+) -> Iterator[Sequence[Any]]:
+    """The sums of each currency that `rows` leave of its `totals`: to add them takes less than to
+    group what they are of."""
+    for currency, *total in totals:
+        parts = [values for _, code, *values in rows if code == currency]
+        rest = [number - sum(column) for number, *column in zip(total, *parts, strict=True)]
+        if any(rest):
+            yield (None, currency, *rest)
 
 
 def _sums(connection: Connection, where: UsageFilter) -> Select[Any] | CompoundSelect[Any]:

@@ -28,10 +28,12 @@ def totals(database, where=ALL):
 def test_combinations_beyond_the_bound_are_summed(records, monkeypatch):
     monkeypatch.setattr(tag_sums, "MAX_COMBINATIONS", 3)
     values = ["a", "a", "a", "b", "b", "c", "d", "e"]
-    UsageTable(records).insert([row(*each, currency="USD") for each in enumerate(values)])
-    found = [(total.key, total.requests) for total in totals(records)]
-    assert found == [("a", 3), ("b", 2), ("c", 1), ("(others)", 2)]
-    assert totals(records)[0].cost == {"USD": 3 * 2**40}
+    entries = [row(*each, currency="USD") for each in enumerate(values)]
+    UsageTable(records).insert([*entries, row(9, "f", currency="EUR")])
+    found = [(total.key, total.requests, total.cost) for total in totals(records)]
+    assert [each[:2] for each in found] == [("a", 3), ("b", 2), ("c", 1), ("(others)", 3)]
+    assert found[0][2] == {"USD": 3 * 2**40}
+    assert found[-1][2] == {"USD": 2 * 2**40, "EUR": 2**40}
 
 
 def test_more_sums_than_an_answer_adds_are_none(records, monkeypatch):
