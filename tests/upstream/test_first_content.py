@@ -299,6 +299,9 @@ LONG = {"notes": "x" * 5_000}
         ("openai", "/v1/chat/completions", {"model": "m", "message": {"content": "Hi"}}, False),
         ("openai", "/v1/chat/completions", {"model": "m", "choices": [{"text": "Hi"}]}, True),
         ("openai", "/v1/chat/completions", {**LONG, "choices": [{"text": "Hi"}]}, True),
+        ("openai", "/v1/chat/completions", {"request_id": "r"}, True),  # for later
+        ("openai", "/v1/chat/completions", {"request_id": "r", "model": "m"}, False),
+        ("openai", "/async/chat/completions", {"id": "c", "status": "CREATED"}, True),
         ("openai", "/v1/completions", {"id": "c", "object": "text_completion"}, False),
         ("openai", "/v1/responses", {"id": "r", "object": "response", "status": "queued"}, False),
         ("openai", "/v1/responses", {"id": "r", "status": "queued", "output": []}, True),

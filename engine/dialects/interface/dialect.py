@@ -48,6 +48,8 @@ def _no_choices(document: object) -> Iterable[tuple[int, bool]]:
 
 _MAY_BE_EMPTY = ("content", "output")
 """Members of an answer that may say nothing."""
+_LATER = frozenset({"request_id"})
+"""The members of the answer to a chat that is to be asked for later, as xAI's `deferred` is."""
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
@@ -178,13 +180,18 @@ class Dialect(Struct, frozen=True, kw_only=True):
         members = self.members_of_answer(path)
         if not isinstance(document, dict):
             return bool(members)
+        if document.keys() == _LATER:
+            return False
         values = ((name, document.get(name)) for name in members)
         return bool(members) and all(
             value is None or (value == [] and name not in _MAY_BE_EMPTY) for name, value in values
         )
 
     def members_of_answer(self, path: str) -> tuple[str, ...]:
-        """The members of which the answer to a POST on a path has one, none if any may do."""
+        """The members of which the answer to a POST on a path has one, none if any may do: also
+        where answers come later (Perplexity, Z.ai)."""
+        if "/async/" in path:
+            return ()
         return next((m for end, m in self.answer_members.items() if path.endswith(end)), ())
 
     def has_chat(self, path: str) -> bool:
