@@ -185,17 +185,3 @@ def spellings(step: str, json_name: JsonName | None) -> list[str]:
     if other == step:
         other = _WORD.sub(lambda match: f"_{match[1].lower()}", step)
     return list(dict.fromkeys((step, other)))
-
-
-def names_in(places: Sequence[IdPlace], json_name: JsonName | None = None) -> list[bytes] | None:
-    """The last names of these places, in quotes: a JSON text without any of them has none of the
-    ids. None if that cannot be said."""
-    names: list[bytes] = []
-    for place in places:
-        named = [
-            step for step in place.steps if step not in (ANY, ANY_DEPTH) and not step.isdecimal()
-        ]
-        if not named or not named[-1].isascii() or not named[-1].replace("_", "a").isalnum():
-            return None
-        names += [f'"{each}"'.encode() for each in spellings(named[-1], json_name)]
-    return list(dict.fromkeys(names))

@@ -16,7 +16,8 @@ from engine.exchange.opened_ids import OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.marks import Marker
-from engine.objects.places import IdPlace, JsonName, find, names_in
+from engine.objects.place_names import PlaceNames
+from engine.objects.places import IdPlace, JsonName, find
 from engine.process.loop_turn import paced
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query, decode
@@ -69,7 +70,7 @@ class RequestIds:
         }
         # The outermost fields of those that have ids in fields inside of them.
         self._roots = {f.partition("[")[0] for f, _ in self._by_name["body"] if "[" in f}
-        self._names = names_in(self._body, json_name)
+        self._names = PlaceNames(self._body, json_name)
         self._marker = Marker(facts.marks, opener.sealer)
         self._when = facts.when
         self._parse = parse
@@ -161,7 +162,9 @@ class RequestIds:
             text = b"{}"  # the vendor needs no body, but the mark does
             exchange.environ = {**exchange.environ, "CONTENT_TYPE": "application/json"}
             exchange.content = Content("application/json", {})
-        if not marked and not self._may_have_ids(text):
+        is_escaped = bool(self._body) and has_escaped_ascii(text)
+        places = self._body if is_escaped else self._names.places_in(text)
+        if not marked and not places:
             return False
         value = exchange.content.value
         if value is MISSING:
@@ -172,7 +175,7 @@ class RequestIds:
                 raise GatewayError(400, "invalid_json", message) from error
         changes: dict[JsonPath, bytes | None] = {}
         count = 0
-        for place in self._body:
+        for place in places:
             for path in paced(find(value, place.steps, self._json_name)):
                 count += 1
                 entry = value_at(value, path)
@@ -181,7 +184,8 @@ class RequestIds:
                 new = self._vendor_value(entry, place, exchange, opened)
                 if new is not None:
                     changes[path] = orjson.dumps(new)
-        self._refuse_repeats(text, count)
+        if is_escaped or not self._names.are_known or self._names.count(text, places) > count:
+            _refuse_repeats(text)
         if changes:
             text = apply_edits(text, edits(text, changes))
             for path, raw in changes.items():
@@ -193,25 +197,6 @@ class RequestIds:
         exchange.body = Body(text)
         exchange.content = exchange.content._replace(value=value)
         return True
-
-    def _may_have_ids(self, text: bytes) -> bool:
-        """Whether a JSON text may have an id at a place."""
-        if not self._body:
-            return False
-        if self._names is None or has_escaped_ascii(text):
-            return True
-        return any(text.rfind(name) >= 0 for name in self._names)
-
-    def _refuse_repeats(self, text: bytes, found: int) -> None:
-        """Refuse JSON in which a member with an id, or one above it, may be given twice: the vendor
-        might read the other one. Raises GatewayError 400."""
-        is_plain = self._names is not None and not has_escaped_ascii(text)
-        if is_plain and sum(text.count(name) for name in self._names or ()) <= found:
-            return
-        try:
-            refuse_repeated_names(text)
-        except Ambiguous as error:
-            raise GatewayError(400, "invalid_value", f"The request body {error}.") from error
 
     def _named(self, location: str, name: str | None) -> IdPlace | None:
         """The place of a parameter or field of this name."""
@@ -281,6 +266,15 @@ def _refuse_coded(exchange: Exchange, content_type: str, kind: str) -> None:
     is_wide = _CHARSET.search(content_type) or _WIDE.match(exchange.body.buffer)
     if coding != "identity" or (is_wide and kind != "multipart"):
         raise _unreadable()
+
+
+def _refuse_repeats(text: bytes) -> None:
+    """Refuse JSON in which a member with an id, or one above it, is given twice: the vendor might
+    read the other one. Raises GatewayError 400."""
+    try:
+        refuse_repeated_names(text)
+    except Ambiguous as error:
+        raise GatewayError(400, "invalid_value", f"The request body {error}.") from error
 
 
 def _unreadable() -> GatewayError:

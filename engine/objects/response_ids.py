@@ -12,7 +12,8 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.opened_ids import Holder
 from engine.objects.facts import ObjectFacts
 from engine.objects.marks import Changes, unmarked
-from engine.objects.places import IdPlace, JsonName, find, names_in
+from engine.objects.place_names import PlaceNames
+from engine.objects.places import IdPlace, JsonName, find
 from engine.objects.sealed_ids import Identity, Sealer, TooLong
 from engine.relay.filter import Filter
 from engine.relay.whole_body import has_whole_body
@@ -54,19 +55,16 @@ class SealedPlaces:
             self.header.setdefault(place.steps[0].lower(), []).append(place)
         self.by_form = {form: _of(facts.creates, form) for form in _FORMS}
         self.marks = tuple(mark for mark in facts.marks if mark.shown is not None)
-        self._names = {form: names_in(self.by_form[form], json_name) for form in self.by_form}
+        self._names = {form: PlaceNames(places, json_name) for form, places in self.by_form.items()}
 
     def may_have(self, form: str, text: bytes) -> bool:
         """Whether a JSON text may have an id or a mark."""
         if form == "body" and self.marks:
             return True
-        names = self._names[form]
-        if names is None:
-            return True
-        if not names:
+        if not self.by_form[form]:
             return False
         # A name may be written with escapes, which are rare outside of values.
-        return any(text.rfind(name) >= 0 for name in names) or text.rfind(rb"\u00") >= 0
+        return bool(self._names[form].places_in(text)) or text.rfind(rb"\u00") >= 0
 
 
 class ResponseSealer:

@@ -8,7 +8,8 @@ import orjson
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
-from engine.objects.places import JsonName, find, names_in
+from engine.objects.place_names import PlaceNames
+from engine.objects.places import JsonName, find
 from engine.objects.response_ids import ResponseSealer
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
@@ -40,7 +41,7 @@ class SessionIds:
         self._opener, self._sealer, self._json_name = opener, sealer, json_name
         self._owner, self._holder = owner, holder
         self._places = tuple(place for place in facts.names if place.location == MESSAGE)
-        self._names = names_in(self._places, json_name)
+        self._names = PlaceNames(self._places, json_name)
 
     def sent(self, message: bytes) -> bytes:
         """A message of the caller with the vendor's ids. Raises GatewayError 400 and 404 for one
@@ -75,9 +76,7 @@ class SessionIds:
     def _may_have_ids(self, message: bytes) -> bool:
         if not self._places:
             return False
-        if self._names is None or any(message.find(name) >= 0 for name in self._names):
-            return True
-        return has_escaped_ascii(message)
+        return bool(self._names.places_in(message)) or has_escaped_ascii(message)
 
 
 def has_messages(facts: ObjectFacts | None) -> bool:

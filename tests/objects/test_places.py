@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.objects.places import REQUEST, RESPONSE, BadPlace, find, names_in, read_place
+from engine.objects.places import REQUEST, RESPONSE, BadPlace, find, read_place
 from engine.values.proto_json import json_name
 from tests.support.each import each
 
@@ -79,13 +79,6 @@ def test_deep_values_need_no_deep_stack():
         deep = deep["a"]
     deep["id"] = "x"
     assert len(find(body, ("**", "id"))) == 1
-
-
-def test_a_text_without_the_names_has_no_ids():
-    places = [read_place("file", text, REQUEST) for text in ("body#/a/fileUri", "body#/ids/*")]
-    assert names_in(places) == [b'"fileUri"', b'"ids"']
-    assert names_in(places, json_name) == [b'"fileUri"', b'"file_uri"', b'"ids"']
-    assert names_in([read_place("file", "body#/*", REQUEST)]) is None
 
 
 @each(
