@@ -89,6 +89,7 @@ FACTS = {
     "input_tokens": 3,
     "output_tokens": 2,
     "total_tokens": 5,
+    "items": ["Paris", "Lima"],
 }
 
 
