@@ -135,16 +135,28 @@ class Walk:
                 yield from self.compare(was, new.further, at, depth + 1)
             elif now and old.further:
                 yield from self.compare(old.further, now, at, depth + 1)
-            elif was and self._is_unchecked(was, new, name):
+            elif was and self._is_unchecked(was, old, new, name):
                 message = f"'{at}' is no longer in the document: it may be anything"
                 yield SchemaChange("field-unchecked", new.node, message, is_weaker=True)
 
-    def _is_unchecked(self, was: Part, new: Shape, name: str) -> bool:
-        """Whether a property that had a schema has none now, not even in a branch."""
-        branches = [branch for _, part in new.unions for branch in part]
-        shapes = (new, *(self._shape((branch,)) for branch in branches))
-        is_named = any(shape.closed or name in shape.properties for shape in shapes)
-        return not is_named and not self._shape(was).is_trivial
+    def _is_unchecked(self, was: Part, old: Shape, new: Shape, name: str) -> bool:
+        """Whether a property that had a schema has none now: it has not moved to all branches for
+        objects of a union."""
+        if new.closed or self._shape(was).is_trivial:
+            return False
+        was_in_branches = any(name in shape.properties for shape in self._branches(old))
+        for _, part in new.unions:
+            branches = [self._shape((branch,)) for branch in part]
+            objects = [each for each in branches if each.types is None or "object" in each.types]
+            if all(
+                each.closed or (name in each.properties and not was_in_branches) for each in objects
+            ):
+                return False
+        return True
+
+    def _branches(self, shape: Shape) -> Iterator[Shape]:
+        """The branches of all unions."""
+        return (self._shape((branch,)) for _, part in shape.unions for branch in part)
 
     def _items(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[SchemaChange]:
         for index in range(max(len(old.prefix), len(new.prefix))):

@@ -122,6 +122,27 @@ def test_a_value_that_is_newly_accepted_is_reported(new, data, samples):
         assert changes(old, new, weaker=True), newly_valid[0]
 
 
+OBJECT = {"type": "object"}
+OF_NULL = {"type": "object", "properties": {"a": {"type": "null"}}}
+OF_TEXT = {"properties": {"a": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("old", "branches", "is_told"),
+    [
+        ({"anyOf": [{"type": "string"}, OF_NULL]}, [{"type": "string"}, OF_NULL], True),
+        ({"anyOf": [OBJECT, OBJECT]}, [OBJECT | OF_TEXT, OBJECT], True),
+        ({"anyOf": [OBJECT, {"type": "string"}]}, [OBJECT | OF_TEXT, {"type": "string"}], False),
+        ({"anyOf": [OBJECT, {"type": "string"}]}, [{"type": "null"}, {"type": "string"}], False),
+    ],
+)
+def test_a_property_that_a_union_still_names_is_unchecked_unless_it_moved_there(
+    old, branches, is_told
+):
+    kinds = [kind for kind, _ in changes(old | OF_TEXT, {"anyOf": branches}, weaker=True)]
+    assert ("field-unchecked" in kinds) == is_told
+
+
 def test_a_property_that_is_removed_is_held_against_the_additional_properties():
     old = {
         "type": "object",
