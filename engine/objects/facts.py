@@ -262,8 +262,8 @@ class _Reader:
         if not isinstance(value, dict):
             return Condition(self._pointer(value, "body#", ("when",)))
         self._refuse_unknown(value, ("at", "kinds"), ("when",))
-        listed = value.get("kinds")
-        kinds: list[Any] = listed if isinstance(listed, list) else [listed]
+        entry = value.get("kinds")
+        kinds: list[Any] = entry if isinstance(entry, list) else [entry]
         if all(self._is_kind(kind, ("when", "kinds")) for kind in kinds):
             return Condition(self._pointer(value.get("at"), "body#", ("when", "at")), tuple(kinds))
         return Condition(())

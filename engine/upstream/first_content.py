@@ -232,9 +232,9 @@ def _open_body(
             raise Misframed(first)
     if kind != JSON or response.status != 200 or response.header("content-encoding"):
         return content
-    needed, is_odd = dialect.members_of_answer(chat_path), content.several or _has_sign(first)
+    members, is_odd = dialect.members_of_answer(chat_path), content.several or _has_sign(first)
     while len(first) <= HELD_BYTES and (
-        is_odd or (needed and _ANSWER.search(first) is None) or _may_be_error(first, dialect)
+        is_odd or (members and _ANSWER.search(first) is None) or _may_be_error(first, dialect)
     ):
         document = NotAnEvent(first).document
         if dialect.is_error_event(document) and not _is_looked_up(document, dialect, chat_path):

@@ -88,8 +88,8 @@ class StreamJudge:
         document = event_document(event)
         if not self._dialect.is_error_event(document):
             return True
-        sent = event_json(event)
-        has_form = isinstance(sent, dict) and self._dialect.has_error_form(sent)
+        form = event_json(event)
+        has_form = isinstance(form, dict) and self._dialect.has_error_form(form)
         if has_form and self._dialect.ends([document]):
             self.error = document
             return True

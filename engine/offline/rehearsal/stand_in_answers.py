@@ -42,8 +42,8 @@ def stand_in_answer(target: str, body: bytes) -> StandInAnswer:
 
 @cache
 def _any_answer() -> StandInAnswer:
-    needed = (dialects.get(name).answer_members.values() for name in dialects.names())
-    members = {name: "OK" for paths in needed for names in paths for name in names}
+    by_path = (dialects.get(name).answer_members.values() for name in dialects.names())
+    members = {name: "OK" for paths in by_path for names in paths for name in names}
     return StandInAnswer("application/json", json.encode(members))
 
 

@@ -149,8 +149,8 @@ class AnswerState(Struct, kw_only=True):
                 self._cut_calls[event.candidate] = block.name
 
     def _check_end(self, event: events.End) -> None:
-        named = event.finishes.keys()
-        if self._open or 0 not in named or not self._candidates <= named:
+        ends = event.finishes.keys()
+        if self._open or 0 not in ends or not self._candidates <= ends:
             raise disorder(event)
         for candidate, name in self._cut_calls.items():
             if event.finishes[candidate].stop != "length":

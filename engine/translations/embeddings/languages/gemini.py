@@ -80,8 +80,8 @@ def write_input(each: language.EmbeddingInput) -> Json:
     options: Json = {"taskType": each.task_type, "title": each.title}
     if each.dimensions is not None:
         options["outputDimensionality"] = each.dimensions
-    written = {name: value for name, value in options.items() if value != ""}
-    return {"content": {"parts": [{"text": each.text}]}, **written}
+    members = {name: value for name, value in options.items() if value != ""}
+    return {"content": {"parts": [{"text": each.text}]}, **members}
 
 
 def lose_user(request: language.EmbeddingRequest, losses: Losses) -> None:
