@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import shutil
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -54,6 +55,11 @@ def main(
     missing = [tool for tool in ("wrk", "gcc") if shutil.which(tool) is None]
     if missing:
         raise click.ClickException(f"install {' and '.join(missing)} (Debian: apt-get install)")
+    writes_page = not (quick or only)
+    if writes_page and find_spec("matplotlib") is None:
+        raise click.ClickException(
+            "install matplotlib, which draws the page's figure (pip install)"
+        )
     if quick:
         rounds, seconds, streams, crowd_size = 1, 2.0, 100, 500
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -74,7 +80,7 @@ def main(
             results.scaling = two_workers(Path(name), upstream, plan, rounds)
     text = report(results, seconds, streams)
     click.echo(text)
-    if not (quick or only):
+    if writes_page:
         page = _DOCS / "performance.md"
         page.write_text(replaced(page.read_text(), f"{text}\n\n{_IMAGE}"))
         draw(ours_first(results.rounds), ours.NAME, _DOCS / "performance.png")

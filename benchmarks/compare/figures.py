@@ -90,12 +90,13 @@ def median(rounds: Sequence[Round], name: str) -> float | None:
 def ratio(theirs: Sequence[Round], ours: Sequence[Round], name: str) -> Ratio | None:
     """Theirs by ours, round by round: what else the machine did in a round fell on both.
 
-    None where no round has both, or ours is not above zero.
+    None where no round has both above zero: what a gateway adds to a rare percentile may be less
+    than what two loads of the upstream differ by.
     """
     values = [
         their[name] / our[name]
         for their, our in zip(theirs, ours, strict=False)
-        if name in their and our.get(name, 0) > 0
+        if their.get(name, 0) > 0 and our.get(name, 0) > 0
     ]
     if not values:
         return None

@@ -28,6 +28,7 @@ def test_ratios_are_made_round_by_round():
 def test_a_figure_that_is_not_there_has_no_ratio():
     assert ratio([{}], [{"cpu": 1.0}], "cpu") is None
     assert ratio([{"cpu": 1.0}], [{"cpu": 0.0}], "cpu") is None
+    assert ratio([{"p999": -0.1}], [{"p999": 1.0}], "p999") is None
     assert median([{}], "cpu") is None
 
 
