@@ -14,7 +14,7 @@ import gevent
 from gevent import monkey
 from gunicorn.errors import AppImportError
 
-from engine.app.worker_services import prepare
+from engine.app.services.worker_services import prepare
 from engine.config.config_files import ConfigFiles
 from engine.edge.router import Application
 from engine.plan.make_plan import make_plan

@@ -11,7 +11,7 @@ from typing import Any
 import gevent
 import gevent.socket
 
-from engine.app.worker_services import prepare
+from engine.app.services.worker_services import prepare
 from engine.plan.make_plan import make_plan
 from engine.process.periodic import PeriodicTask
 from engine.process.runtime_dir import runtime_directory

@@ -10,13 +10,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from engine.app.alternative_responders import AlternativeResponders
-from engine.app.machine_stores import open_shared
 from engine.app.own_pages import OwnPages
 from engine.app.preload import preload_models
-from engine.app.route_handler import outer_stages, responder_of
-from engine.app.worker_parts import MAX_MADE, Parts, WrapStages, identity, is_observed, parts_of
-from engine.app.worker_services import services_of
+from engine.app.routes.alternative_responders import AlternativeResponders
+from engine.app.routes.route_handler import outer_stages, responder_of
+from engine.app.routes.worker_parts import (
+    MAX_MADE,
+    Parts,
+    WrapStages,
+    identity,
+    is_observed,
+    parts_of,
+)
+from engine.app.services.machine_stores import open_shared
+from engine.app.services.worker_services import services_of
 from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
@@ -126,7 +133,7 @@ def _add_routes(app: Application, plan: Plan, parts: Parts) -> None:
 
 def _add_mcp_servers(app: Application, plan: Plan, parts: Parts) -> None:
     if plan.config.mcp:
-        from engine.app.mcp_servers import (
+        from engine.app.mcp.servers import (
             add_servers,
         )  # with all of `tools`, which few configs need
 

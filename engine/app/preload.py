@@ -5,17 +5,21 @@ from __future__ import annotations
 from importlib import import_module
 
 from engine import translations
-from engine.app.plan_needs import is_limited
+from engine.app.services.plan_needs import is_limited
 from engine.config.config import Config
 from engine.plan.route import Plan
 from engine.upstream.client.tls import read_authorities
 
 _METRICS = "engine.telemetry.metrics.recorder", "engine.telemetry.metrics.inference"
 _COUNTERS = "engine.stores.counters.memory"
-_WARNINGS = "engine.app.limit_warnings"
-_MCP = "engine.app.mcp_servers"
+_WARNINGS = "engine.app.services.limit_warnings"
+_MCP = "engine.app.mcp.servers"
 _OBJECTS = (
-    *("engine.objects.id_cipher", "engine.app.batch_stages", "engine.app.object_stages"),
+    *(
+        "engine.objects.id_cipher",
+        "engine.app.routes.batch_stages",
+        "engine.app.routes.object_stages",
+    ),
     *("engine.upstream.object_lists", "engine.upstream.stored_response_forward"),
 )
 

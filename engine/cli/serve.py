@@ -15,7 +15,7 @@ import click
 
 import engine.server.serving  # noqa: F401 - what the child on trial and the workers both need
 from engine.app.preload import preload
-from engine.app.telemetry import formatter_of
+from engine.app.services.telemetry import formatter_of
 from engine.cli.config_file import config_option, plan_of, result_or_exit
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles

@@ -182,8 +182,9 @@ class WSGIConnection:
 
 
 class InternalConnection(WSGIConnection):
-    """The connection of a request from inside of this process (`app/internal_call.py`). `try_send`
-    gets pieces of the response that the iteration over it does not yield, see PushStream."""
+    """The connection of a request from inside of this process (`app/routes/internal_call.py`).
+    `try_send` gets pieces of the response that the iteration over it does not yield, see
+    PushStream."""
 
     def __init__(
         self, body: bytes, internal: InternalCaller, try_send: TrySend | None = None

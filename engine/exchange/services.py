@@ -197,8 +197,8 @@ class GuardFailed(Exception):
 
 
 class GuardCalls(Protocol):
-    """Asks the webhooks of guards (`engine.app.guard_calls`), each known by its URL or the name of
-    an upstream."""
+    """Asks the webhooks of guards (`app/routes/guard_calls.py`), each known by its URL or the name
+    of an upstream."""
 
     def post(self, webhook: str, body: bytes, timeout: float) -> bytes | None:
         """The body of the answer to a JSON text, within `timeout` seconds; None where nobody is

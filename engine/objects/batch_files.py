@@ -21,7 +21,7 @@ from engine.values.trees import value_at
 
 
 class UploadFile(Protocol):
-    """Uploads a file of the caller's to a holder (`app/batch_stages.py`)."""
+    """Uploads a file of the caller's to a holder (`app/routes/batch_stages.py`)."""
 
     def __call__(self, exchange: Exchange, body: Body, to: Holder, /) -> str:
         """The sealed id of the file. Raises GatewayError."""

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from engine.app.plan_needs import carried_claims
+from engine.app.services.plan_needs import carried_claims
 from engine.callers.jwt.form import has_form, unverified
 from engine.callers.jwt.issuer_choice import check_claims, choose_issuer
 from engine.callers.jwt.rights import MAX_TIME, caller_of

@@ -9,11 +9,11 @@ import gevent
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.app.machine_stores import open_shared
-from engine.app.remote_lists import LIST_SECONDS
-from engine.app.remote_server import RemoteServer
-from engine.app.tool_catalogs import tools_of_servers
-from engine.app.worker_parts import Parts, identity, parts_of
+from engine.app.mcp.remote_lists import LIST_SECONDS
+from engine.app.mcp.remote_server import RemoteServer
+from engine.app.mcp.tool_catalogs import tools_of_servers
+from engine.app.routes.worker_parts import Parts, identity, parts_of
+from engine.app.services.machine_stores import open_shared
 from engine.config.config import Config
 from engine.config.mcp import McpServer
 from engine.edge.inside_call import InsideCalls

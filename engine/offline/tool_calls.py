@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.app.internal_call import operation_of
+from engine.app.routes.internal_call import operation_of
 from engine.config.mcp import McpServer
 from engine.exchange.request import Request
 from engine.plan.route import NamedRoute, Plan

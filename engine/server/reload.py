@@ -37,7 +37,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from engine.app.preload import preload
-from engine.app.worker_services import record
+from engine.app.services.worker_services import record
 from engine.callers.jwt.identity import issuer_identities, revoked_identities
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult

@@ -8,8 +8,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from engine.app.build import build
-from engine.app.telemetry import telemetry_of
-from engine.app.worker_services import services_of
+from engine.app.services.telemetry import telemetry_of
+from engine.app.services.worker_services import services_of
 from engine.callers.revocation import RemovedTokens
 from engine.edge.router import Application
 from engine.exchange.turns import Turns

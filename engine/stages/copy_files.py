@@ -26,7 +26,7 @@ _GONE = (400, 403, 404)
 
 
 class CopyFile(Protocol):
-    """Copies files (`app/file_copier.py`)."""
+    """Copies files (`app/routes/file_copier.py`)."""
 
     def copy(self, exchange: Exchange, sealed: str, identity: Identity, to: Holder, /) -> str:
         """The sealed id of a file's copy there. Raises GatewayError."""

@@ -37,7 +37,7 @@ _MODEL = "model"
 
 
 class JudgeRequest(Protocol):
-    """Judges one request of the batch that an exchange brings (`app/batch_judge.py`)."""
+    """Judges one request of the batch that an exchange brings (`app/routes/batch_judge.py`)."""
 
     def __call__(
         self, exchange: Exchange, request: BatchRequest, batch: Batch, /

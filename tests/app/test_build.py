@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.app.build import build
-from engine.app.worker_services import services_of
+from engine.app.services.worker_services import services_of
 from engine.translations.vendors.model_parameters import facts
 from tests.support.project_app import TOKEN, ProjectApp
 from tests.support.rehearsing import CONFIG, planned

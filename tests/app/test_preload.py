@@ -76,7 +76,7 @@ def test_authorities_are_read_where_an_upstream_is_asked_over_tls(
 @each(
     ("more", "module"),
     [
-        ("mcp: {a: {path: /mcp, operations: [api.*]}}\n", "engine.app.mcp_servers"),
+        ("mcp: {a: {path: /mcp, operations: [api.*]}}\n", "engine.app.mcp.servers"),
         ('objects: {key: "${KEY}"}\n', "engine.objects.id_cipher"),
     ],
 )

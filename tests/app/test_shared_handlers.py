@@ -8,10 +8,10 @@ from falcon.testing import TestClient
 from msgspec.structs import replace
 
 from engine.app.build import build
-from engine.app.route_handler import handler_of, responder_of
-from engine.app.stage_cache import StageCache
-from engine.app.worker_parts import identity, parts_of
-from engine.app.worker_services import services_of
+from engine.app.routes.route_handler import handler_of, responder_of
+from engine.app.routes.stage_cache import StageCache
+from engine.app.routes.worker_parts import identity, parts_of
+from engine.app.services.worker_services import services_of
 from engine.edge.inside_call import InsideCalls
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import placeholder, recorder

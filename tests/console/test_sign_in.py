@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.app.build import build
-from engine.app.worker_services import services_of
+from engine.app.services.worker_services import services_of
 from engine.callers.sign_in.refusal import ProviderUnavailable
 from engine.plan.make_plan import make_plan
 from tests.support.each import each

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from engine import policies
-from engine.app.route_handler import handler_of
-from engine.app.worker_parts import parts_of
+from engine.app.routes.route_handler import handler_of
+from engine.app.routes.worker_parts import parts_of
 from engine.edge.inside_call import InsideCalls
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import stage_name

@@ -14,8 +14,8 @@ import orjson
 import pytest
 
 from engine.app.build import build
-from engine.app.internal_call import send
-from engine.app.worker_services import services_of
+from engine.app.routes.internal_call import send
+from engine.app.services.worker_services import services_of
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.opened_ids import Holder
 from engine.exchange.request import Request

@@ -1,4 +1,5 @@
-"""Choosing among alternatives. Whole requests are in tests/app/test_alternative_responders.py."""
+"""Choosing among alternatives; for whole requests see
+tests/app/routes/test_alternative_responders.py."""
 
 from __future__ import annotations
 

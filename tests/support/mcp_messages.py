@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import structs
 
 from engine.app.build import build
-from engine.app.internal_call import send
-from engine.app.worker_services import services_of
+from engine.app.routes.internal_call import send
+from engine.app.services.worker_services import services_of
 from engine.exchange.exchange import Exchange
 from engine.exchange.request import Request
 from engine.plan.make_plan import make_plan

@@ -4,7 +4,7 @@ from falcon.testing import TestClient
 from msgspec.structs import replace
 
 from engine.app.build import build
-from engine.app.worker_services import services_of
+from engine.app.services.worker_services import services_of
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from tests.support.rehearsing import CONFIG, SECRET, planned

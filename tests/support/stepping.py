@@ -20,7 +20,7 @@ monkey.patch_all()
 import gevent  # noqa: E402
 from gevent.fileobject import FileObjectThread  # noqa: E402
 
-from engine.app.redis_counters import open_redis  # noqa: E402
+from engine.app.services.redis_counters import open_redis  # noqa: E402
 from engine.config.stores import Stores  # noqa: E402
 from engine.stores.counters.fallback import FallbackCounters, SharedCounters  # noqa: E402
 from engine.stores.counters.memory import MemoryCounters  # noqa: E402

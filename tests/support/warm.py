@@ -43,9 +43,9 @@ CONNECTIONS: set[int] = set()
 
 _LATE = (
     "engine.app.build",
-    "engine.app.client_secrets",
-    "engine.app.limit_warnings",
-    "engine.app.recorder",
+    "engine.app.services.client_secrets",
+    "engine.app.services.limit_warnings",
+    "engine.app.services.recorder",
     "engine.cli.mock",
     "engine.cli.serve",
     "engine.offline.rehearsal.boot",

@@ -11,8 +11,8 @@ from contextlib import closing
 import click
 import orjson
 
-from engine.app.limit_counters import counters_of
-from engine.app.telemetry import WorkerTelemetry
+from engine.app.services.limit_counters import counters_of
+from engine.app.services.telemetry import WorkerTelemetry
 from engine.callers.held_limits import HeldLimit, held_limits, states
 from engine.callers.limit_event import holder_text, limit_fields
 from engine.callers.own_limits import OwnLimits

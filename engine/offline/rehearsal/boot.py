@@ -18,10 +18,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.app.build import build
-from engine.app.internal_call import send
-from engine.app.telemetry import telemetry_of
-from engine.app.worker_parts import MAX_MADE
-from engine.app.worker_services import prepare, services_of
+from engine.app.routes.internal_call import send
+from engine.app.routes.worker_parts import MAX_MADE
+from engine.app.services.telemetry import telemetry_of
+from engine.app.services.worker_services import prepare, services_of
 from engine.config.config import Config
 from engine.config.stores import SQLITE
 from engine.edge.router import Application

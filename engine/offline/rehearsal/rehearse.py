@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from engine.app.build import build
-from engine.app.internal_call import send
+from engine.app.routes.internal_call import send
 from engine.config.default_prices import prices_of
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage

@@ -5,7 +5,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from engine.app.worker_services import services_of
+from engine.app.services.worker_services import services_of
 from engine.console.operations.callers import CallerReport
 from engine.stores.database.failures import DatabaseAway
 from engine.values.caller import Caller

@@ -8,7 +8,7 @@ import pytest
 from falcon.testing import TestClient
 from msgspec.structs import replace
 
-from engine.app.worker_services import services_of
+from engine.app.services.worker_services import services_of
 from engine.console.activity.metrics_change import MetricsChange, Snapshot, parse_samples
 from engine.console.operations.report import OperationsReport, failures, queues, targets
 from engine.telemetry.health import ConfigStatus, Health

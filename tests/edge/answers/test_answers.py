@@ -6,7 +6,7 @@ import pytest
 from falcon.testing import TestClient
 
 from engine.app.build import build
-from engine.app.worker_services import services_of
+from engine.app.services.worker_services import services_of
 from engine.cli import schema
 from engine.edge import answers
 from engine.edge.answers.own_answer import AnswerSources, OwnAnswer

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from msgspec.structs import replace
 
-from engine.app.internal_call import InternalResponse
-from engine.app.worker_services import prepare
+from engine.app.routes.internal_call import InternalResponse
+from engine.app.services.worker_services import prepare
 from engine.offline.rehearsal import boot as module
 from engine.plan.make_plan import make_plan
 from engine.plan.route import CannotServe
@@ -195,7 +195,7 @@ def test_what_is_done_after_an_answer_is_looked_at_as_well(tmp_path, monkeypatch
     def fails(exchange, currency):
         raise ZeroDivisionError("a row")
 
-    monkeypatch.setattr("engine.app.records.entry_of", fails)
+    monkeypatch.setattr("engine.app.services.records.entry_of", fails)
     with pytest.raises(CannotServe, match="ZeroDivisionError: a row"):
         boot(planned(tmp_path))
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from engine.app.build import build
-from engine.app.worker_services import services_of as connect
+from engine.app.services.worker_services import services_of as connect
 from engine.offline.rehearsal.observation import UpstreamAnswers, request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.values.caller import Caller

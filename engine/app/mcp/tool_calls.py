@@ -1,0 +1,310 @@
+"""Answers the messages of an MCP server: what calls a tool calls its operation, from inside, as the
+caller of the message."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.app.mcp.remote_server import RemoteServer
+from engine.app.mcp.tool_catalogs import ToolCatalogs
+from engine.app.routes.internal_call import CannotCall
+from engine.app.routes.operation_call import OperationCall, OperationRequest
+from engine.config.server import Server as ServerConfig
+from engine.edge.gateway_origin import base_of
+from engine.edge.lifecycle import RequestLifecycle
+from engine.exchange.caller_connection import InternalCaller
+from engine.exchange.exchange import Content, Exchange, Handler, Response
+from engine.exchange.interfaces import Headers
+from engine.exchange.record import McpMessage
+from engine.process.loop_turn import await_turn
+from engine.tools.invalid_arguments import InvalidArguments
+from engine.tools.models.model_tool import ModelTool
+from engine.tools.models.results import model_result
+from engine.tools.protocol.catalog import Catalog
+from engine.tools.protocol.messages import MAX_DEPTH, Id
+from engine.tools.protocol.progress import (
+    Steps,
+    finish,
+    progress_events,
+    progress_token,
+    receive,
+)
+from engine.tools.protocol.results import (
+    MAX_RESULT,
+    Answer,
+    first_header,
+    result_of,
+    text_result,
+)
+from engine.tools.protocol.revisions import head_of
+from engine.tools.protocol.server import Refusal, Reply, Request, Server, ToolCall
+from engine.tools.remote.listing import RemoteTool
+from engine.tools.tool import Tool
+from engine.values.client_address import Network, caller_address
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from engine.values.trees import has_more_levels
+
+_JSON, _EVENTS = "application/json", "text/event-stream"
+_TRACE = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE"))
+_TOO_DEEP = "The arguments have too many levels of objects and lists."
+
+
+class PreparedCall(Struct, frozen=True):
+    """A call, and the request to its operation."""
+
+    call: ToolCall
+    tool: Tool | ModelTool
+    operation: OperationCall
+    operation_request: OperationRequest
+    message: McpMessage
+
+
+class RemoteCall(Struct, frozen=True):
+    """A call of a tool of another server, for a caller at this IP address."""
+
+    call: ToolCall
+    tool: RemoteTool
+    server: RemoteServer
+    message: McpMessage
+    address: str
+
+
+Prepared = PreparedCall | RemoteCall
+
+
+class ToolCalls:
+    """The last stages of an MCP server. `operation` gives the operation of a tool, to call it,
+    `catalogs` what is listed, and `remote` are the servers of other tools by their upstreams;
+    `proxies` are those whose X-Forwarded-For is trusted."""
+
+    def __init__(
+        self,
+        server: Server,
+        name: str,
+        config: ServerConfig,
+        lifecycle: RequestLifecycle,
+        proxies: Sequence[Network],
+        operation: Callable[[Tool | ModelTool], OperationCall],
+        catalogs: ToolCatalogs,
+        remote: Mapping[str, RemoteServer],
+    ) -> None:
+        self._server = server
+        self._name = name
+        self._config = config
+        self._lifecycle = lifecycle
+        self._proxies = proxies
+        self._operation = operation
+        self._catalogs, self._remote = catalogs, remote
+        self._operations: dict[str, OperationCall] = {}
+
+    def find_tools(self, exchange: Exchange, following: Handler) -> Response:
+        """A stage that finds the tools, for which other servers may be asked."""
+        exchange.content = Content(_JSON, self._catalogs.of(exchange.environ))
+        return following(exchange)
+
+    def prepare(self, exchange: Exchange, following: Handler) -> Response:
+        """A stage that reads the message, and writes the request of the operation that it calls."""
+        body = exchange.body = exchange.body_reader.receive()
+        if body.in_memory is None:
+            exchange.on_end.append(body.close)
+        address = caller_address(exchange.environ, self._proxies)
+        exchange.content = Content(_JSON, self._prepare(exchange, bytes(body.buffer), address))
+        return following(exchange)
+
+    def handle(self, exchange: Exchange) -> Response:
+        """The last handler: the answer to the message."""
+        prepared = exchange.content.value
+        if isinstance(prepared, PreparedCall):
+            steps = self._call(exchange, prepared)
+            accept = exchange.environ.get("HTTP_ACCEPT", "")
+            token = progress_token(prepared.call.request, accept)
+            if token is not None:
+                return _with_progress(steps, token)
+            reply = finish(steps)
+        elif isinstance(prepared, RemoteCall):
+            reply = self._remote_call(exchange, prepared)
+        else:
+            assert isinstance(prepared, Reply)
+            reply = prepared
+            exchange.record.code = reply.code
+        return _response(reply)
+
+    def _prepare(self, exchange: Exchange, body: bytes, address: str) -> Reply | Prepared:
+        head, record = head_of(exchange.environ), exchange.record
+        try:
+            request = self._server.read(head, body)
+        except Refusal as refusal:
+            if refusal.request is None:
+                record.mcp = McpMessage(self._name)
+            else:
+                record.mcp = self._message(refusal.request, "", exchange, address)
+            return refusal.reply
+        catalog = exchange.content.value
+        catalog = catalog if isinstance(catalog, Catalog) else self._catalogs.fixed
+        answer = self._server.answer(request, exchange.caller, catalog)
+        if isinstance(answer, ToolCall):
+            message = self._message(request, answer.tool.name, exchange, address)
+            prepared = self._prepare_call(answer, message, exchange, address)
+            if not isinstance(prepared, Reply):
+                return prepared
+            answer = prepared
+        else:
+            message = self._message(request, "", exchange, address)
+            if request.cancels is not None and not request.is_modern:
+                self._cancel(_key(exchange, address, request.cancels))
+        record.mcp = message
+        return answer
+
+    def _prepare_call(
+        self, call: ToolCall, message: McpMessage, exchange: Exchange, address: str
+    ) -> Reply | Prepared:
+        """The call with its request, or the error for arguments that are none."""
+        tool = call.tool
+        if isinstance(tool, RemoteTool):
+            if has_more_levels(call.arguments, MAX_DEPTH):
+                return self._invalid_arguments(call, _TOO_DEEP)
+            return RemoteCall(call, tool, self._remote[tool.upstream], message, address)
+        assert isinstance(tool, Tool | ModelTool)
+        try:
+            operation = self._operation_of(tool)
+            values, trace = tool.values(call.arguments), _trace(exchange.environ)
+            operation_request = operation.request(values, address, trace)
+        except (InvalidArguments, CannotCall, GatewayError) as error:
+            return self._invalid_arguments(call, str(error))
+        except RecursionError:
+            return self._invalid_arguments(call, _TOO_DEEP)
+        return PreparedCall(call, tool, operation, operation_request, message)
+
+    def _invalid_arguments(self, call: ToolCall, message: str) -> Reply:
+        reply = self._server.reply(call.request, text_result(message, is_error=True))
+        return reply._replace(code="invalid_arguments")
+
+    def _operation_of(self, tool: Tool | ModelTool) -> OperationCall:
+        operation = self._operations.get(tool.name)
+        if operation is None:
+            operation = self._operations[tool.name] = self._operation(tool)
+        return operation
+
+    def _message(self, request: Request, tool: str, exchange: Exchange, address: str) -> McpMessage:
+        """What the log and the metrics say of a message."""
+        key = _key(exchange, address, request.message.id)
+        return McpMessage(self._name, request.method, tool, request.revision, request.client, key)
+
+    def _cancel(self, key: object) -> None:
+        """Cancel the call of this key, if this worker has exactly one."""
+        calls = [
+            exchange
+            for exchange in self._lifecycle.open_exchanges()
+            if (mcp := exchange.record.mcp) is not None
+            and (mcp.key, mcp.server) == (key, self._name)
+        ]
+        if len(calls) == 1:
+            self._lifecycle.cancel(calls[0])
+
+    def _call(self, exchange: Exchange, prepared: PreparedCall) -> Steps:
+        """The steps of a call. Raises AbortConnection if the caller has left."""
+        caller = InternalCaller(
+            *(exchange.caller, exchange.token, exchange.connection.fileno()), mcp=prepared.message
+        )
+        tool, request = prepared.tool, prepared.call.request
+        try:
+            inner, response = prepared.operation.send(
+                prepared.operation_request, caller, exchange.request_id
+            )
+            try:
+                answer = yield from self._answer(exchange, prepared, response)
+            finally:
+                inner.end()
+        except AbortConnection as error:
+            if error.reason is AbortReason.CALLER_LEFT:
+                raise
+            error_result = text_result(f"The answer broke off: {error.strerror}", is_error=True)
+            return self._server.reply(request, error_result)
+        if is_long := len(answer.body) > MAX_RESULT:
+            await_turn()  # to read it, and to write it again, takes milliseconds each
+        if isinstance(tool, ModelTool) and answer.status < 400:
+            result = model_result(tool, answer)
+            if is_long:
+                await_turn()
+            return self._server.reply(request, result)
+        needs_structure = tool.output_schema is not None
+        result = result_of(answer, tool.name, needs_structure=needs_structure)
+        return self._server.reply(request, result)
+
+    def _remote_call(self, exchange: Exchange, prepared: RemoteCall) -> Reply:
+        """The answer to a call of another server's tool. Raises AbortConnection if the caller has
+        left."""
+        call, tool = prepared.call, prepared.tool
+        caller = InternalCaller(
+            *(exchange.caller, exchange.token, exchange.connection.fileno()), mcp=prepared.message
+        )
+        try:
+            result = prepared.server.call(tool, call.arguments, exchange, caller, prepared.address)
+        except AbortConnection as error:
+            if error.reason is AbortReason.CALLER_LEFT:
+                raise
+            result = text_result(f"The answer broke off: {error.strerror}", is_error=True)
+        if tool.output_schema is not None and not (result.structured or result.is_error):
+            result = replace(result, is_error=True)  # which clients refuse otherwise
+        return self._server.reply(call.request, result)
+
+    def _answer(
+        self, exchange: Exchange, prepared: PreparedCall, response: Response
+    ) -> Generator[int, None, Answer]:
+        """Receives the answer of an operation, of its body at most MAX_RESULT bytes, unless its
+        tool has another bound. What is larger is not received: its upstream is left. Yields the
+        number of events of a stream so far."""
+        tool = prepared.tool
+        most = tool.max_answer if isinstance(tool, ModelTool) else MAX_RESULT
+        body, broke_off = response.body, False
+        if not isinstance(body, bytes):
+            is_stream = first_header(response.headers, "content-type").startswith(_EVENTS)
+            body, broke_off = yield from receive(body, most, is_stream=is_stream)
+        if len(body) <= most:
+            return Answer(response.status, response.headers, body, broke_off=broke_off)
+        operation_request, link = prepared.operation_request, ""
+        if operation_request.method == "GET":
+            link = base_of(exchange, self._config) + operation_request.target
+        body, size = body[:most], _content_length(response.headers)
+        return Answer(response.status, response.headers, body, link, size, complete=False)
+
+
+def _response(reply: Reply) -> Response:
+    """The HTTP response to a message."""
+    if not reply.body:
+        return Response(reply.status, [])
+    return Response(reply.status, [("content-type", _JSON)], reply.body)
+
+
+def _with_progress(steps: Steps, token: Id) -> Response:
+    """The response to a client that asks for progress: events, if the call has some."""
+    try:
+        progress = next(steps)
+    except StopIteration as end:
+        return _response(end.value)
+    headers = [("content-type", _EVENTS), ("cache-control", "no-store")]
+    return Response(200, headers, progress_events(steps, progress, token, time.monotonic))
+
+
+def _key(exchange: Exchange, address: str, message_id: object) -> object:
+    """Equal for messages of one client with one id. Two clients with the same token, address and
+    program may use the same ids: MCP has nothing that tells them apart."""
+    return exchange.token, address, exchange.environ.get("HTTP_USER_AGENT"), message_id
+
+
+def _trace(environ: Mapping[str, Any]) -> Headers:
+    """The headers of a trace, for the request of the operation."""
+    if "HTTP_TRACEPARENT" not in environ:
+        return []
+    return [(name, environ[key]) for name, key in _TRACE if key in environ]
+
+
+def _content_length(headers: Sequence[tuple[str, str]]) -> int | None:
+    """The size of a body by its Content-Length."""
+    length = first_header(headers, "content-length")
+    return int(length) if length.isdecimal() and len(length) < 19 else None
