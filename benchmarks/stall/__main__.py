@@ -4,8 +4,9 @@
 
 While a large request of a kind is served by a gateway (`gateways.py`), small ones are sent one
 after the other, over one connection and from a process of its own. Printed are the longest turn of
-the worker's event loop and of the heavy worker's, in milliseconds of processor time, in all rounds,
-and the longest time of a small request in each. On a busy machine only the turns say something.
+the worker's event loop in the first round, in which a worker learns what a body of an operation
+costs, and in all others; that of the heavy worker's, in milliseconds of processor time; and the
+longest time of a small request in each round. On a busy machine only the turns say something.
 NAME is a part of a kind's name. Then ten requests of 10 MB are sent each second,
 and the 99th percentile of the small ones is printed. Linux only.
 """
@@ -48,7 +49,8 @@ def main(rounds: int, names: list[str]) -> None:
             name: stack.enter_context(running_gateway(name, upstream))
             for name in dict.fromkeys(["plain", *(kind.gateway for kind in kinds)])
         }
-        print(f"{'longest, milliseconds':34} {'turn':>7} {'heavy':>7} {'at rest':>8} {'wait':>8}")
+        titles = f"{'first':>7} {'turn':>7} {'heavy':>7} {'at rest':>8} {'wait':>8}"
+        print(f"{'longest, milliseconds':34} {titles}")
         for kind in kinds:
             gateway, body = gateways[kind.gateway], kind.body()
             work = partial(send, kind, body, gateway.port)
@@ -66,10 +68,11 @@ def main(rounds: int, names: list[str]) -> None:
 
 
 def _print(name: str, rounds: list[Waits]) -> None:
-    turn, heavy = (max(each.turns[at] for each in rounds) for at in (0, 1))
+    first, turn = rounds[0].turns[0], max(each.turns[0] for each in rounds[1:] or rounds)
+    heavy = max(each.turns[1] for each in rounds)
     rest = max(max(each.rest) for each in rounds)
     behind = " ".join(f"{max(each.beside):8.1f}" for each in rounds)
-    print(f"{name:34} {turn:7.1f} {heavy:7.1f} {rest:8.1f} {behind}", flush=True)
+    print(f"{name:34} {first:7.1f} {turn:7.1f} {heavy:7.1f} {rest:8.1f} {behind}", flush=True)
 
 
 def _measure(gateway: Gateway, work: Callable[[], None]) -> Waits:

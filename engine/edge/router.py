@@ -249,6 +249,10 @@ class Application(falcon.App):  # type: ignore[type-arg]
         env["wsgi.input"] = connection
         return super().__call__(env, start_response)
 
+    def operation(self, env: dict[str, Any]) -> str:
+        """The id of the operation that a request leads to; "" for none. Of several, the first."""
+        return str(self.routes.find("", BareRequest(env))[2].get("operation", ""))
+
     def refuse(self, error: GatewayError, address: str) -> Response:
         """The response to a request that the server refuses before routing, because it is invalid
         or there is no room for its connection. `address` is the caller's."""

@@ -22,6 +22,9 @@ TrySend = Callable[[bytes], bool]
 """Sends one piece of a response body without blocking. False: the server buffers a part of it, and
 sends that with the next piece that it gets, which may be b""."""
 
+MIN_COSTLY = 4_096
+"""Bytes of a body that is never large, whatever its check costs: to pass it costs as much."""
+
 
 class InvalidFraming(Exception):
     """The request body is not framed as the request's headers say (RFC 9112 6, 7.1)."""
@@ -78,6 +81,9 @@ class HeavyCalls(Protocol):
 
     @property
     def above(self) -> float: ...
+
+    def note_cost(self, operation: str, size: int, seconds: float, /) -> None:
+        """Note how much processor time it took here to check a body of so many bytes."""
 
     def __call__(
         self, environ: dict[str, Any], body: bytes, caller: InternalCaller, /

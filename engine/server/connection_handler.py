@@ -124,7 +124,7 @@ class ConnectionHandler:
     def _serve_connection(self, sock: CallerSocket, address: object) -> bool:
         """False, when no other request follows."""
         environ, trusted = self._shared(address)
-        above = self._passing.above
+        sizes = self._passing.sizes
         connection: WorkerConnection | None = None
         while True:
             self.idle.add(sock.sock)
@@ -136,7 +136,10 @@ class ConnectionHandler:
             self.idle.remove(sock.sock)
             close = not self._begin_request()
             connection = WorkerConnection(sock, head, close)
-            if head.content_length is None or head.content_length > above:
+            if head.content_length is None or (
+                head.content_length > sizes.lowest
+                and self._is_large(head.content_length, head, environ)
+            ):
                 request = PassedRequest(head, sock.buffered, address, self._number, close)
                 report = self._passing.pass_on(sock.sock, request)
                 if report is not None:
@@ -148,6 +151,13 @@ class ConnectionHandler:
                     connection = RefusedBody(sock, head, close, report.refusal)
             if not self._respond(sock, head, environ, trusted, connection):
                 return False
+
+    def _is_large(self, length: int, head: RequestHead, shared: Environ) -> bool:
+        """Whether a body of this length is large for the operation of the request."""
+        sizes = self._passing.sizes
+        if length > sizes.above:
+            return True
+        return length > sizes.of(self._application.operation(request_environ(shared, head)))
 
     def _respond(
         self,

@@ -136,6 +136,11 @@ class SchemaValidator:
             cost = self._cost = SchemaCost(self._uri, self._text, self._parts)
         return cost  # another greenlet may have freed it
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the next value is judged without compiling the schema first."""
+        return self._compiled is not None
+
     def is_valid(self, value: object) -> bool:
         """Whether the schema accepts a JSON value."""
         return (self._compiled or self.compile()).is_valid(value)

@@ -8,15 +8,17 @@ Modes: `strict` refuses; `lenient` refuses what does not match the operation's m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from time import thread_time
 from typing import NamedTuple
 
 from engine.exchange.body import Body
+from engine.exchange.caller_connection import MIN_COSTLY
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.spec.member_finder import Path
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter, check_parameters
-from engine.spec.refusal_messages import place
+from engine.spec.refusal_messages import explain, place
 from engine.spec.request_bodies import Bodies, BodyRule, check
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
@@ -107,7 +109,11 @@ def validate_body(checks: Checks) -> list[Stage]:
     def validate_only(exchange: Exchange, following: Handler) -> Response:
         media_type, value, _ = exchange.content
         if value is not MISSING:
-            check(rules.get(media_type) or bodies.rule(exchange), value)
+            rule = rules.get(media_type) or bodies.rule(exchange)
+            if exchange.body.size > MIN_COSTLY:
+                _check_measured(exchange, rule)
+            else:
+                check(rule, value)
         return following(exchange)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
@@ -121,7 +127,7 @@ def validate_body(checks: Checks) -> list[Stage]:
                 refuse_read_only(exchange, rule, refuse)
             if validates:
                 try:
-                    check(rule, exchange.content.value)
+                    _check_measured(exchange, rule)
                 except GatewayError as error:
                     refuse(exchange, error)
             if unknown == "reject":
@@ -129,6 +135,22 @@ def validate_body(checks: Checks) -> list[Stage]:
         return following(exchange)
 
     return [validate_only if mode in ("strict", "lenient") and not edits else stage]
+
+
+def _check_measured(exchange: Exchange, rule: BodyRule) -> None:
+    """Check a body, and note what that cost if it is not small, and its schema is not compiled
+    first: bodies of the operation may be large before others are. Raises GatewayError 400."""
+    validator, value = rule.validator, exchange.content.value
+    if validator is None:
+        return
+    is_lesson = exchange.body.size > MIN_COSTLY and validator.is_compiled
+    heavy = exchange.connection.heavy_calls if is_lesson else None
+    begin = thread_time()
+    is_valid = validator.is_valid(value)
+    if heavy is not None:
+        heavy.note_cost(exchange.operation, exchange.body.size, thread_time() - begin)
+    if not is_valid:
+        raise explain(validator, value).error()
 
 
 def refusal_of(mode: str) -> Refuse:

@@ -201,3 +201,13 @@ def test_a_value_without_slashes_may_lead_from_inside_to_another_operation() -> 
         assert routes.candidate("wide", "GET", "/a/b/c", "") is not None
         assert routes.candidate("wide", "GET", "/a/b", "") is None
         assert routes.candidate("narrow", "GET", "/a/b", "") is not None
+
+
+def test_the_operation_of_a_request_by_its_head() -> None:
+    app = application(Endpoints(1000, 1.0), [])
+    app.add_route("/items/{id}", Resource("POST", "", (), partial(str, "x"), (), "make"))
+    operations = []
+    for method, target in (("POST", "/items/7?a=b"), ("GET", "/items/7"), ("POST", "/items")):
+        environ = falcon.testing.create_environ(target.partition("?")[0], method=method)
+        operations.append(app.operation({**environ, "RAW_URI": target}))
+    assert operations == ["make", "", ""]

@@ -1,10 +1,16 @@
 """The check of a request against the document: its parameters, then its body."""
 
+from contextlib import suppress
+
 import pytest
 
+from engine.exchange.caller_connection import MIN_COSTLY, WSGIConnection
+from engine.spec.body_parsers import parse_json
 from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations
-from engine.stages.validate import checks_of, validate_body, validate_parameters
+from engine.spec.request_bodies import Bodies, BodyRule
+from engine.spec.schema_validator import validator_of
+from engine.stages.validate import Checks, checks_of, validate_body, validate_parameters
 from engine.values.errors import GatewayError
 from tests.support import documents
 from tests.support.checking import checked
@@ -130,3 +136,41 @@ def test_read_only_members_are_stripped_without_validation(tmp_path):
     request = exchange(SENT)
     checked(checks_of(read_only_operation(tmp_path, "3.1.0"), "off", readonly="strip"), request)
     assert request.body.in_memory == b'{"list": [{"n": 1}], "m": 2}'
+
+
+class Costs(WSGIConnection):
+    """The connection of a worker that learns what bodies cost."""
+
+    def __init__(self):
+        super().__init__(None)
+        self.noted = []
+        self.heavy_calls = self
+
+    def note_cost(self, operation, size, seconds):
+        self.noted.append((operation, size, seconds > 0))
+
+
+@pytest.mark.parametrize("mode", ["strict", "report"])
+def test_a_worker_learns_what_it_costs_to_check_a_body(operations, mode):
+    size = MIN_COSTLY + 1
+    valid, invalid = (b'{"name": %s}'.replace(b"%s", v).ljust(size) for v in (b'"a"', b"7"))
+    connection = Costs()
+    for body in (valid[:MIN_COSTLY], valid, invalid):
+        request = exchange(body)
+        request.connection, request.operation = connection, "make"
+        with suppress(GatewayError):
+            run(operations["make"], request, mode)
+    assert connection.noted == [("make", size, True)] * 2
+
+
+def test_what_compiling_its_schema_costs_is_no_cost_of_a_body():
+    validator = validator_of(False, "", '{"title": "compiled by nothing yet"}', ())
+    rule = BodyRule(parse_json, validator)
+    checks = Checks((), Bodies(rules={"application/json": rule}), "strict", "pass")
+    counts = []
+    for _ in range(2):
+        request = exchange(b"{}".ljust(MIN_COSTLY + 1))
+        request.connection = connection = Costs()
+        checked(checks, request)
+        counts.append(len(connection.noted))
+    assert counts == [0, 1]

@@ -42,12 +42,15 @@ class Application:
     def on_listener(self, address: Any) -> Any:
         return self.serve
 
+    def operation(self, environ: Any) -> str:
+        return str(environ["PATH_INFO"])
+
     def serve(self, environ: Any, start_response: Any, connection: Any) -> Any:
         if self.dies:
             raise ProcessEnd
         try:
             body = connection.buffered_body()
-            body = connection.read(1000) if body is None else body
+            body = connection.read(10_000) if body is None else body
         except (GatewayError, InvalidFraming) as error:
             status = error.status if isinstance(error, GatewayError) else 400
             start_response(f"{status} No", [("content-length", "0")])
@@ -62,14 +65,15 @@ class Application:
 class Processes:
     """A worker and a heavy worker, both in this process, and a caller's connection."""
 
-    def __init__(self, application: Any = None) -> None:
+    def __init__(self, application: Any = None, above: int = 15) -> None:
         self.channel = Channel()
         self.heavy = Application("heavy")
         pool = Pool()
         handler = self._handler(application or self.heavy)
         self.listener = HeavyListener(self.channel, lambda: [handler], pool)
         self.listener.start()
-        worker = self._handler(Application("worker"), Passing(self.channel, 10))
+        self.passing = Passing(self.channel, above)
+        worker = self._handler(Application("worker"), self.passing)
         near, self.caller = gevent.socket.socketpair()
         self.serving = gevent.spawn(worker, near, ("10.0.0.1", 4711))
 

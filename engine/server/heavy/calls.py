@@ -39,7 +39,10 @@ class CallsFromSocket:
 
     @property
     def above(self) -> float:
-        return self._passing.above
+        return self._passing.sizes.above
+
+    def note_cost(self, operation: str, size: int, seconds: float) -> None:
+        self._passing.sizes.learn(operation, size, seconds)
 
     def __call__(
         self, environ: dict[str, Any], body: bytes, caller: InternalCaller

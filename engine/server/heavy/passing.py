@@ -10,6 +10,7 @@ import gevent.socket
 from engine.exchange.caller_connection import InvalidFraming
 from engine.process.channel import Channel
 from engine.server.caller_socket import GeventSocket
+from engine.server.heavy.large_sizes import LargeSizes
 from engine.server.heavy.passed_request import (
     PassedRequest,
     Report,
@@ -27,24 +28,28 @@ _ATTEMPTS = 2
 
 
 class Passing:
-    """Passes requests with a body of more than `above` bytes to the heavy workers behind a
-    channel."""
+    """Passes requests with large bodies to the heavy workers behind a channel. `sizes` say which
+    are large: by default those of more than `above` bytes."""
 
     def __init__(self, channel: Channel, above: int) -> None:
         self._channel = channel
-        self.above: float = above
+        self.sizes = LargeSizes(above)
 
     def pass_on(self, client: GeventSocket, request: PassedRequest) -> Report | None:
         """Pass a request with its caller's socket, and wait until it has ended.
 
         None if the worker is to serve it itself: a body in chunks has arrived with the head (any
         other may become large), or no descriptor is left."""
-        if request.head.content_length is None and _has_arrived(request.buffered):
+        if request.head.content_length is None and self._may_stay(request.buffered):
             return None
         for _ in range(_ATTEMPTS):
             with suppress(EOFError):
                 return self._attempt(client, request)
         return Report(too_many_large_requests())
+
+    def _may_stay(self, data: bytes) -> bool:
+        """Whether a body in chunks has arrived, and is large for no operation."""
+        return len(data) <= self.sizes.lowest and _has_arrived(data)
 
     def _attempt(self, client: GeventSocket, request: PassedRequest) -> Report | None:
         """As `pass_on`. Raises EOFError if no heavy worker has read the request."""
@@ -82,7 +87,7 @@ class NothingPasses(Passing):
     """A worker without heavy workers serves all requests itself."""
 
     def __init__(self) -> None:
-        self.above = math.inf
+        self.sizes = LargeSizes(math.inf)
 
     def pass_on(self, client: GeventSocket, request: PassedRequest) -> Report | None:
         return None

@@ -10,8 +10,11 @@ import gevent
 import gevent.socket
 import pytest
 
+from engine.process.loop_turn import SECONDS
 from engine.server.heavy.passed_request import receive_request
 from tests.support.heavy_pair import CHUNKED, LARGE, LAST, SMALL, Processes
+
+SIZES = ((b"/costly", 4_096), (b"/costly", 5_000), (b"/other", 5_000))
 
 
 @pytest.fixture
@@ -42,14 +45,31 @@ def test_a_body_in_chunks_that_has_not_arrived_may_become_large(processes: Proce
 
 def test_a_body_in_chunks_that_looks_complete_is_read_to_see(processes: Processes) -> None:
     head = CHUNKED.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
-    processes.caller.sendall(head + b"10\r\nxxxxxxxxxxx" + LAST)
+    processes.caller.sendall(head + b"b\r\nxxxxxx" + LAST)
     gevent.sleep(0.05)
-    assert processes.answers(b"\r\n" + LAST) == ["heavy /chunked 10.0.0.1 16"]
+    assert processes.answers(b"\r\n" + LAST) == ["heavy /chunked 10.0.0.1 11"]
 
 
 def test_a_body_in_wrong_chunks_is_left_to_the_worker(processes: Processes) -> None:
     head = CHUNKED.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
     assert processes.answers(head + b"wrong\r\n") == ["400"]
+
+
+def test_bodies_of_a_costly_operation_are_passed_before_others() -> None:
+    both = Processes(above=100_000)
+    both.passing.sizes.learn("/costly", 8_000, 2 * SECONDS)
+    head, body = b"POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", b"x" * 5_000
+    requests = [head % (path, size) + body[:size] for path, size in SIZES]
+    chunked = CHUNKED.partition(b"3\r\n")[0] + b"1388\r\n" + body + b"\r\n" + LAST
+    try:
+        assert both.answers(*requests, chunked) == [
+            "worker /costly 10.0.0.1 4096",
+            "heavy /costly 10.0.0.1 5000",
+            "worker /other 10.0.0.1 5000",
+            "heavy /chunked 10.0.0.1 5000",
+        ]
+    finally:
+        both.close()
 
 
 def test_heavy_workers_that_do_not_keep_up(processes: Processes) -> None:

@@ -1,0 +1,45 @@
+"""A body is large by its size, and by what bodies of its operation have cost."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from engine.exchange.caller_connection import MIN_COSTLY
+from engine.process.loop_turn import SECONDS
+from engine.server.heavy.large_sizes import LargeSizes
+from tests.support.each import each
+
+ABOVE = 128_000
+
+
+@each(
+    ("size", "seconds", "above"),
+    [
+        (100_000, 2 * SECONDS, 50_000),  # in proportion
+        (100_000, SECONDS, ABOVE),  # others may wait as long
+        (1_000_000, 2 * SECONDS, ABOVE),  # it was large anyway
+        (100_000, 1_000.0, MIN_COSTLY),
+        (MIN_COSTLY, 1.0, ABOVE),
+    ],
+)
+def test_what_takes_long_is_large_from_then_on(size: int, seconds: float, above: int) -> None:
+    sizes = LargeSizes(ABOVE)
+    sizes.learn("costly", size, seconds)
+    assert (sizes.of("costly"), sizes.of("other")) == (above, ABOVE)
+    assert (sizes.lowest, sizes.above) == (above, ABOVE)
+
+
+def test_a_lesson_is_not_forgotten_for_a_milder_one(caplog: pytest.LogCaptureFixture) -> None:
+    sizes = LargeSizes(ABOVE)
+    with caplog.at_level(logging.INFO, "modelway"):
+        for factor in (2, 4, 2):
+            sizes.learn("costly", 100_000, factor * SECONDS)
+        sizes.learn("other", 100_000, 2 * SECONDS)
+    assert (sizes.of("costly"), sizes.of("other"), sizes.lowest) == (25_000, 50_000, 25_000)
+    assert [record.args for record in caplog.records] == [
+        ("costly", 50_000, 100_000, 2 * SECONDS * 1000),
+        ("costly", 25_000, 100_000, 4 * SECONDS * 1000),
+        ("other", 50_000, 100_000, 2 * SECONDS * 1000),
+    ]
