@@ -27,7 +27,7 @@ from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_state import OpenAttempt
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.price import price_of
-from engine.values.prices import Prices
+from engine.values.price_list import Prices
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from engine.tools.protocol.revisions import META, MODERN
+from engine.mcp.protocol.revisions import META, MODERN
 
 TOKEN = "mw-" + "a" * 64
 CONFIG = """

@@ -34,7 +34,7 @@ EDGES = {
     "select": ("upstream.client", "process.child_process"),
     "gevent.socket": (
         *("upstream.client", "relay.websocket", "server.caller_socket", "server.heavy"),
-        *("process.aside", "process.channel"),
+        *("process.child_computation", "process.channel"),
     ),
     "gevent.ssl": ("upstream.client",),
     # The fetchers of tokens run in a process of their own.

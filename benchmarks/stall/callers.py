@@ -12,7 +12,7 @@ from benchmarks.serving import BODY, HEADERS
 from benchmarks.stall.kind import CHAT, Kind
 from benchmarks.stall.kinds import MANY
 from benchmarks.stall.wire_kinds import HEADERS as ODD_HEADERS
-from engine.tools.protocol.revisions import LEGACY
+from engine.mcp.protocol.revisions import LEGACY
 from tests.support.frames import CONT, KEY, MASK, TEXT, Peer, frame
 from tests.support.recording import Wire, request
 

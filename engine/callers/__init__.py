@@ -1,3 +1,3 @@
-"""Callers: finds the `Caller` for the digest of a token, and the limits that apply to a caller.
-Read `cache.py` first.
+"""Callers: finds the `Caller` for the digest of a token (read `cache.py` first), for a JSON Web
+Token (`jwt/`) and for a session of the pages (`sign_in/`); and the `limits/` that apply to it.
 """

@@ -9,8 +9,8 @@ from typing import Any
 from cachetools import TTLCache
 
 from engine.callers.caller_ledger import CallerLedger
-from engine.callers.limit_event import limit_fields
-from engine.callers.own_limits import OwnLimits
+from engine.callers.limits.limit_event import limit_fields
+from engine.callers.limits.own_limits import OwnLimits
 from engine.exchange.services import UsageSums
 from engine.values.caller import Caller
 from engine.values.counters import Counters, CountersAway

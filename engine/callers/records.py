@@ -19,7 +19,7 @@ from engine.callers.batch_lookup import Batches
 from engine.callers.time_limit import within
 from engine.exchange.services import BatchStore, RecordedTokens, ResponseStore, UsageSums
 from engine.process.channel import Channel, Stream
-from engine.process.messages import receive_message, send_message
+from engine.process.pickled_messages import receive_message, send_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError
 from engine.values.caller import Caller
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engine.callers.request_names import read_place
+from engine.callers.limits.request_names import read_place
 from engine.exchange.exchange import Exchange
 from engine.values.bounded_names import NameTables
 from engine.values.sharing import Sharer

@@ -32,7 +32,7 @@ from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import Caller
 from engine.values.price import Price
-from engine.values.prices import TeamPriceList
+from engine.values.price_list import TeamPriceList
 from engine.values.quota import TOKEN_FIELDS
 from engine.values.teams import NO_TEAMS, Teams
 

@@ -8,7 +8,7 @@ from engine.config.config import Config
 from engine.config.providers import Provider
 from engine.config.team_prices import effective_lists
 from engine.values.price import Price
-from engine.values.prices import Prices
+from engine.values.price_list import Prices
 
 
 def prices_of(config: Config) -> Prices:

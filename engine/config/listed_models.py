@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from engine.config.config import Config
 from engine.config.model_operation import ModelOperation
-from engine.config.model_operations import ModelOperations
 from engine.config.models import STAR, Model, TargetConfig
+from engine.config.operations_by_model import ModelOperations
 from engine.config.providers import ProviderModel
 from engine.values.wildcard import ByName, matches, star_text
 

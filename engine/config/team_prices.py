@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from engine.source.problem import Findings, Source
 from engine.values.price import price_of
-from engine.values.prices import TeamPriceList
+from engine.values.price_list import TeamPriceList
 from engine.values.teams import Teams
 from engine.values.trees import Json, Section
 

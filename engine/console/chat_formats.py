@@ -10,11 +10,11 @@ from engine import dialects
 from engine.config.config import Config
 from engine.config.default_prices import prices_of
 from engine.config.listed_models import ListedModel, listed_model, listed_models
-from engine.config.model_operations import ModelOperations
+from engine.config.operations_by_model import ModelOperations
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.plan.route import Plan, Route
 from engine.values.price import Price
-from engine.values.prices import Prices
+from engine.values.price_list import Prices
 from engine.values.trees import Json
 
 _ATTO_PER_MILLION = 10**12

@@ -16,7 +16,7 @@ from cachetools import LRUCache, cachedmethod
 from engine.config.config import Config
 from engine.config.listed_models import ListedModel, listed_model
 from engine.config.model_operation import ModelOperation
-from engine.config.model_operations import ModelOperations
+from engine.config.operations_by_model import ModelOperations
 from engine.dialects import Dialect, ModelCard, ModelList
 from engine.source.suggestion import Suggestions
 from engine.values.caller import AllowLists, Caller

@@ -22,7 +22,7 @@ from engine.values.counters import Counters
 from engine.values.limit_warning import LimitWarning
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.metric import Collector
-from engine.values.prices import Prices
+from engine.values.price_list import Prices
 from engine.values.token_bucket import GuessLimit
 
 log = logging.getLogger("modelway")

@@ -18,8 +18,8 @@ from msgspec import Struct
 from engine import policies
 from engine.config.config import Config
 from engine.config.joined_document import JoinedDocument
-from engine.config.model_operations import ModelOperations
 from engine.config.models import Model
+from engine.config.operations_by_model import ModelOperations
 from engine.config.routes import Policy
 from engine.config.upstreams import UpstreamConfig
 from engine.plan.route import Plan, PlanResult, Route

@@ -18,13 +18,13 @@ from engine.config.config import Config
 from engine.config.mcp import McpServer
 from engine.edge.inside_call import InsideCalls
 from engine.exchange.services import Services
+from engine.mcp.listed_tool import ListedTool
+from engine.mcp.models.model_tool import model_tools
+from engine.mcp.remote.listing import HeldTool, Listing, listing_of, pinned_listing
+from engine.mcp.remote.replies import RemoteError
+from engine.mcp.tool import tools_of
 from engine.plan.route import Plan, ToolUpstream
 from engine.plan.tool_servers import tool_upstreams
-from engine.tools.listed_tool import ListedTool
-from engine.tools.models.model_tool import model_tools
-from engine.tools.remote.listing import HeldTool, Listing, listing_of, pinned_listing
-from engine.tools.remote.replies import RemoteError
-from engine.tools.tool import tools_of
 from engine.upstream.client.client import Client
 from engine.values.errors import AbortConnection, GatewayError
 

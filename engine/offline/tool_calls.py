@@ -8,9 +8,9 @@ from typing import Any
 from engine.app.routes.internal_call import operation_of
 from engine.config.mcp import McpServer
 from engine.exchange.request import Request
+from engine.mcp.tool import Tool, tool_of
 from engine.plan.route import NamedRoute, Plan
 from engine.source.suggestion import did_you_mean
-from engine.tools.tool import Tool, tool_of
 from engine.values.errors import GatewayError
 
 CODE = "invalid_arguments"

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from engine import translations
 from engine.config.config import Config
-from engine.config.model_operations import ModelOperations, OperationTarget
 from engine.config.models import Model
+from engine.config.operations_by_model import ModelOperations, OperationTarget
 from engine.plan.route import PlanResult
 from engine.source.problem import Level
 from engine.translations.neutral.language import Feature, RequestLine

@@ -12,7 +12,7 @@ from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.request_locations import LOCATION_KINDS, Presence, find_location, unnamed
 from engine.upstream import choose
-from engine.values.prices import Prices
+from engine.values.price_list import Prices
 
 
 def check_choices(served: ServedConfig, findings: Findings) -> None:

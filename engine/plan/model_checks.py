@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from engine.config.config import Config
 from engine.config.model_operation import join_operation_names
-from engine.config.model_operations import ModelOperations
 from engine.config.models import Model
+from engine.config.operations_by_model import ModelOperations
 from engine.plan.route import Route
 from engine.source.problem import Findings, Level
 from engine.source.suggestion import did_you_mean

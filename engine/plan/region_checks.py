@@ -13,8 +13,8 @@ from functools import cache
 from msgspec import Struct
 
 from engine.config.config import Config
-from engine.config.model_operations import ModelOperations
 from engine.config.models import TargetConfig
+from engine.config.operations_by_model import ModelOperations
 from engine.plan.route import Route
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from engine.config.config import Config
 from engine.config.mcp import NO_CHANGES, ToolConfig
 from engine.config.model_operation import ModelOperation
-from engine.config.model_operations import ModelOperations
 from engine.config.models import Choice, TargetConfig
+from engine.config.operations_by_model import ModelOperations
 from engine.config.providers import free_texts
 from engine.config.respond import Respond
 from engine.config.routes import Hedge, Policy, WebSocket

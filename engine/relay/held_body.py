@@ -12,7 +12,7 @@ from typing import IO, TypeVar
 
 import gevent
 
-from engine.process.aside import aside
+from engine.process.child_computation import compute_in_child
 from engine.values.content_coding import DecodeError, decode_body, decoder
 
 LARGE = 1_000_000
@@ -101,7 +101,7 @@ class HeldBody:
         output = tempfile.TemporaryFile(prefix="modelway-", buffering=0)  # noqa: SIM115
         try:
             keep = output.fileno(), self._file.fileno()
-            result = aside(lambda: compute(output), keep=keep)
+            result = compute_in_child(lambda: compute(output), keep=keep)
         except BaseException:
             close_aside(output)
             raise

@@ -46,7 +46,7 @@ class NotAnEvent(Exception):
         self.document = document
 
     def __reduce__(self) -> tuple[type, tuple[bytes]]:
-        """For pickle: an answer may be read in another process (`process/aside.py`)."""
+        """For pickle: an answer may be read in another process (`process/child_computation.py`)."""
         return type(self), (self.text,)
 
 

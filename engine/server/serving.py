@@ -16,7 +16,7 @@ from engine.exchange.turns import Turns
 from engine.plan.route import Plan
 from engine.process.channel import Channel
 from engine.process.gc_pause import no_collection
-from engine.process.idle_collection import IdleCollection
+from engine.process.gc_when_idle import IdleCollection
 from engine.telemetry.health import ConfigStatus
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.storage.folder import folder_of

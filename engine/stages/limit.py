@@ -9,9 +9,9 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from engine.callers.limit_set import LimitSet
-from engine.callers.limit_sets import LimitSets, Part
-from engine.callers.request_names import place_text
+from engine.callers.limits.limit_set import LimitSet
+from engine.callers.limits.request_names import place_text
+from engine.callers.limits.route_limits import Part, RouteLimits
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.record import RequestRecord
@@ -39,7 +39,7 @@ def limit(
     if that is refused. A request that never reaches an upstream is refunded.
     `upstream` is the fixed upstream of the route, "" for none.
     """
-    limit_sets = LimitSets(rules, services.proxies, upstream, part, tables=services.names)
+    limit_sets = RouteLimits(rules, services.proxies, upstream, part, tables=services.names)
     has_rules, is_first = limit_sets.has_rules, part.earlier is None
     counters = services.counters
     if counters is None:

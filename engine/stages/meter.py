@@ -23,7 +23,7 @@ from engine.relay.sse import Cleaner
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.events import LONG_EVENT, count_events
 from engine.values.media_types import essence
-from engine.values.prices import Prices
+from engine.values.price_list import Prices
 from engine.values.usage import NO_USAGE, Takes, Usage
 
 

@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.config.model_operation import ModelOperation
-from engine.config.model_operations import Kind, ModelOperations
 from engine.config.models import (
     DEFAULT_CHOICE,
     STAR,
@@ -19,6 +18,7 @@ from engine.config.models import (
     RuleConfig,
     TargetConfig,
 )
+from engine.config.operations_by_model import Kind, ModelOperations
 from engine.config.providers import CallerChoice
 from engine.exchange.exchange import Exchange
 from engine.source.suggestion import Suggestions

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from engine import translations
 from engine.config.model_operation import ModelOperation
-from engine.config.model_operations import Kind, ModelOperations
 from engine.config.models import Model
+from engine.config.operations_by_model import Kind, ModelOperations
 from engine.exchange.exchange import MISSING, Exchange
 from engine.objects.summaries import Summaries
 from engine.process.preemption import PREEMPTION

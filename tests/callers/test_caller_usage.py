@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.callers.caller_usage import CallerUsage
-from engine.callers.own_limits import OwnLimits
+from engine.callers.limits.own_limits import OwnLimits
 from engine.stores.database.failures import DatabaseAway
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway, TakeResult

@@ -12,7 +12,7 @@ from gevent.event import Event
 
 from engine.callers.records import Callers, RecordService, RemoteRecords, ping_within
 from engine.process.channel import Channel
-from engine.process.messages import receive_message
+from engine.process.pickled_messages import receive_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError, DatabaseRefuses
 from engine.values.caller import Caller
 from engine.values.quota import token_quota

@@ -5,7 +5,7 @@ import pytest
 from engine.config import providers
 from engine.config.default_prices import default_prices, priced_provider
 from engine.values.price import price_of
-from engine.values.prices import Prices
+from engine.values.price_list import Prices
 from tests.support.configs import read_config
 
 GROQ = "upstreams: {fast: {provider: groq, credential: {bearer: key}}}\n"

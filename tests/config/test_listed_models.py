@@ -4,7 +4,7 @@ import pytest
 
 from engine.config.listed_models import listed_model, listed_models
 from engine.config.model_operation import ModelOperation
-from engine.config.model_operations import ModelOperations
+from engine.config.operations_by_model import ModelOperations
 from tests.support.configs import read_config
 
 UPSTREAMS = """\

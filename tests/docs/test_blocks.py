@@ -72,7 +72,7 @@ ELSEWHERE = {
     ("docs/reference/ledger.md", "modelway usage --rows"): "tests/cli/usage/test_export_content.py",
     ("docs/reference/ledger.md", "groq:"): "tests/config/test_provider_catalog.py",
     ("docs/reference/ledger.md", "$ curl"): "tests/e2e/test_usage_answer.py",
-    ("docs/how-to/warnings.md", "{\n"): "tests/callers/test_limit_event.py",
+    ("docs/how-to/warnings.md", "{\n"): "tests/callers/limits/test_limit_event.py",
     ("docs/how-to/tools.md", "upstreams:"): "tests/e2e/test_mcp_servers.py",
     ("docs/how-to/tools.md", "mcp:"): "tests/app/test_model_tools.py",
     ("docs/how-to/objects.md", "specs:"): "tests/plan/test_object_checks.py",

@@ -22,11 +22,11 @@ from urllib.parse import quote
 import jsonschema_rs
 import orjson
 
+from engine.mcp.invalid_arguments import InvalidArguments
+from engine.mcp.listed_tool import list_entry
+from engine.mcp.tool import Tool, tools_and_refusals
 from engine.plan.make_plan import make_plan
 from engine.plan.route import Plan
-from engine.tools.invalid_arguments import InvalidArguments
-from engine.tools.listed_tool import list_entry
-from engine.tools.tool import Tool, tools_and_refusals
 from tests.documents.document import Document, NotJudged, Operation, Part
 from tests.documents.packages import corpus
 from tests.documents.parameters import (

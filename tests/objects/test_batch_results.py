@@ -15,7 +15,7 @@ from engine.objects.sealed_ids import Sealer
 from engine.stores.database.failures import DatabaseError
 from engine.values.errors import GatewayError
 from engine.values.price import price_of
-from engine.values.prices import Prices, TeamPriceList
+from engine.values.price_list import Prices, TeamPriceList
 from tests.support.batch_store import MemoryBatches
 
 ROW = BatchRow("ann", "red", "sdk", "1", "", "v.chat", {"vendor-m": "m"}, has_results=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from engine.mcp.invalid_arguments import InvalidArguments
 from engine.offline.tool_calls import CODE, find_tool, refusal_of, request_of
-from engine.tools.invalid_arguments import InvalidArguments
 from tests.support.each import each
 from tests.support.tool_plans import plan_result
 

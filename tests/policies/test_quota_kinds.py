@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import policies
-from engine.callers.limit_set import LimitSet
+from engine.callers.limits.limit_set import LimitSet
 from engine.config.routes import Policy
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services

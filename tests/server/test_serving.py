@@ -7,7 +7,7 @@ import gevent
 import pytest
 from falcon.testing import TestClient
 
-from engine.process.idle_collection import MAX_NEW
+from engine.process.gc_when_idle import MAX_NEW
 from engine.server.serving import metrics_folder, serving
 from engine.telemetry.health import ConfigStatus
 from tests.support.rehearsing import CONFIG, planned

@@ -22,7 +22,7 @@ from engine.values.caller import Caller
 from engine.values.counters import CountersAway, TakeResult
 from engine.values.errors import GatewayError
 from engine.values.price import price_of
-from engine.values.prices import Prices, TeamPriceList
+from engine.values.price_list import Prices, TeamPriceList
 from engine.values.quota import Quota, QuotaRule
 from engine.values.sharing import shared_by
 from engine.values.usage import Usage

@@ -22,7 +22,7 @@ from engine.stages.meter import meter
 from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.price import price_of
-from engine.values.prices import Prices, TeamPriceList
+from engine.values.price_list import Prices, TeamPriceList
 from engine.values.usage import NO_USAGE, Takes, Usage
 from tests.support.exchanges import new_exchange
 

@@ -14,8 +14,8 @@ from engine.app.routes.internal_call import send
 from engine.app.services.worker_services import services_of
 from engine.exchange.exchange import Exchange
 from engine.exchange.request import Request
+from engine.mcp.protocol.revisions import MODERN
 from engine.plan.make_plan import make_plan
-from engine.tools.protocol.revisions import MODERN
 
 Json = dict[str, Any]
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 from engine import dialects
 from engine.config.listed_models import listed_models
 from engine.config.model_operation import ModelOperation
-from engine.config.model_operations import ModelOperations
 from engine.config.models import Model, TargetConfig
+from engine.config.operations_by_model import ModelOperations
 from engine.edge.model_list import VisibleModels
 from tests.support.upstreams import Client, upstream
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
+from engine.mcp.tool import Tool, tools_of
 from engine.plan.make_plan import make_plan
 from engine.plan.route import Plan, PlanResult
 from engine.spec.request_writer import WrittenRequest
-from engine.tools.tool import Tool, tools_of
 
 DOCUMENT = """
 openapi: 3.0.3

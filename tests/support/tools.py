@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.tools.request_values import ToolArguments
-from engine.tools.tool import Tool
+from engine.mcp.request_values import ToolArguments
+from engine.mcp.tool import Tool
 
 
 def new_tool(name: str, description: str = "", **more: Any) -> Tool:

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from engine import dialects
 from engine.config.model_operation import ModelOperation
-from engine.config.model_operations import ModelOperations
 from engine.config.models import Choice, MirrorConfig, Model, RuleConfig, TargetConfig
+from engine.config.operations_by_model import ModelOperations
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.spec import expression

@@ -17,10 +17,10 @@ from cachetools import LRUCache
 from gevent.lock import BoundedSemaphore
 
 from engine.app.mcp.remote_server import RemoteServer
+from engine.mcp.remote.listing import Listing, listing_of, pinned_listing
+from engine.mcp.remote.replies import RemoteError
 from engine.process.loop_turn import paced
-from engine.telemetry.metrics import messages
-from engine.tools.remote.listing import Listing, listing_of, pinned_listing
-from engine.tools.remote.replies import RemoteError
+from engine.telemetry.metrics import mcp as messages
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.metric import Sample
 from engine.values.units import format_names

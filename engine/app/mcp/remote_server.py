@@ -27,20 +27,20 @@ from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Content, Exchange, Response, compose, new_request_id
 from engine.exchange.request import HERE, Request, environ_of
-from engine.plan.route import ToolUpstream
-from engine.plan.tool_servers import SESSION
-from engine.tools.protocol.results import MAX_RESULT, Answer, ToolResult, result_of, text_result
-from engine.tools.remote.client import (
+from engine.mcp.protocol.results import MAX_RESULT, Answer, ToolResult, result_of, text_result
+from engine.mcp.remote.client import (
     RemoteAnswer,
     RemoteClient,
     RemoteMessage,
     RemoteSession,
     SessionEnded,
 )
-from engine.tools.remote.listing import RemoteTool
-from engine.tools.remote.replies import RemoteError, ReplyReader
-from engine.tools.remote.results import remote_result
-from engine.tools.remote.sessions import RemoteSessions
+from engine.mcp.remote.listing import RemoteTool
+from engine.mcp.remote.replies import RemoteError, ReplyReader
+from engine.mcp.remote.results import remote_result
+from engine.mcp.remote.sessions import RemoteSessions
+from engine.plan.route import ToolUpstream
+from engine.plan.tool_servers import SESSION
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.media_types import essence
 

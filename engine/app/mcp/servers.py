@@ -31,16 +31,16 @@ from engine.edge.request_body import check_head
 from engine.edge.resource import Resource
 from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
+from engine.mcp.listed_tool import ListedTool
+from engine.mcp.models.model_tool import ModelTool, model_tools
+from engine.mcp.protocol.json_rpc import error_object
+from engine.mcp.protocol.resource_metadata import challenge, metadata, metadata_path
+from engine.mcp.protocol.server import Server
+from engine.mcp.tool import tools_of
 from engine.plan.route import Plan, Route
 from engine.plan.tool_servers import used_upstreams
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate
-from engine.tools.listed_tool import ListedTool
-from engine.tools.models.model_tool import ModelTool, model_tools
-from engine.tools.protocol.messages import error_object
-from engine.tools.protocol.resource_metadata import challenge, metadata, metadata_path
-from engine.tools.protocol.server import Server
-from engine.tools.tool import tools_of
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 

@@ -21,30 +21,30 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Content, Exchange, Handler, Response
 from engine.exchange.interfaces import Headers
 from engine.exchange.record import McpMessage
-from engine.process.loop_turn import await_turn
-from engine.tools.invalid_arguments import InvalidArguments
-from engine.tools.models.model_tool import ModelTool
-from engine.tools.models.results import model_result
-from engine.tools.protocol.catalog import Catalog
-from engine.tools.protocol.messages import MAX_DEPTH, Id
-from engine.tools.protocol.progress import (
+from engine.mcp.invalid_arguments import InvalidArguments
+from engine.mcp.models.model_tool import ModelTool
+from engine.mcp.models.results import model_result
+from engine.mcp.protocol.catalog import Catalog
+from engine.mcp.protocol.json_rpc import MAX_DEPTH, Id
+from engine.mcp.protocol.progress import (
     Steps,
     finish,
     progress_events,
     progress_token,
     receive,
 )
-from engine.tools.protocol.results import (
+from engine.mcp.protocol.results import (
     MAX_RESULT,
     Answer,
     first_header,
     result_of,
     text_result,
 )
-from engine.tools.protocol.revisions import head_of
-from engine.tools.protocol.server import Refusal, Reply, Request, Server, ToolCall
-from engine.tools.remote.listing import RemoteTool
-from engine.tools.tool import Tool
+from engine.mcp.protocol.revisions import head_of
+from engine.mcp.protocol.server import Refusal, Reply, Request, Server, ToolCall
+from engine.mcp.remote.listing import RemoteTool
+from engine.mcp.tool import Tool
+from engine.process.loop_turn import await_turn
 from engine.values.client_address import Network, caller_address
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.trees import has_more_levels

@@ -11,11 +11,11 @@ from gevent.lock import BoundedSemaphore
 
 from engine.app.mcp.remote_lists import RemoteLists
 from engine.config.mcp import McpServer, ToolServer
+from engine.mcp.listed_tool import ListedTool
+from engine.mcp.protocol.catalog import Catalog, MayUse
+from engine.mcp.remote.listing import Listing, Pace, RemoteTool, remote_tools, unique
 from engine.plan.route import ToolUpstream
 from engine.process.loop_turn import paced
-from engine.tools.listed_tool import ListedTool
-from engine.tools.protocol.catalog import Catalog, MayUse
-from engine.tools.remote.listing import Listing, Pace, RemoteTool, remote_tools, unique
 
 _MAX_CATALOGS = 16
 """Catalogs that are kept: one for all callers, unless their headers are passed on."""

@@ -6,7 +6,7 @@ import copy
 import logging
 from collections.abc import Callable
 
-from engine.callers.limit_sets import LimitSets, Part
+from engine.callers.limits.route_limits import Part, RouteLimits
 from engine.exchange.exchange import Exchange
 from engine.exchange.requested_model import RequestedModel
 from engine.exchange.services import Services
@@ -29,7 +29,7 @@ class BatchCharges:
     def __init__(self, routes: tuple[Route, ...], services: Services, targets: TargetsOf) -> None:
         self._routes = {route.operation.id: route for route in routes}
         self._services, self._targets = services, targets
-        self._limit_sets: dict[str, LimitSets] = {}
+        self._limit_sets: dict[str, RouteLimits] = {}
 
     def __call__(
         self, exchange: Exchange, operation: str, model: str, usage: Usage, cost: int
@@ -56,11 +56,11 @@ class BatchCharges:
             exchange.record.uncounted = True
             _warning.log("results of batches are not counted against limits: %s", error)
 
-    def _of(self, operation: str, route: Route | None) -> LimitSets:
+    def _of(self, operation: str, route: Route | None) -> RouteLimits:
         if operation not in self._limit_sets:
             rules = () if route is None else route.guards.rules
             services = self._services
-            self._limit_sets[operation] = LimitSets(
+            self._limit_sets[operation] = RouteLimits(
                 rules, services.proxies, "", Part.ALL, tables=services.names
             )
         return self._limit_sets[operation]

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.app.routes.worker_parts import Parts
 from engine.callers.caller_usage import CallerUsage
-from engine.callers.own_limits import OwnLimits
+from engine.callers.limits.own_limits import OwnLimits
 from engine.values.caller import Caller
 from engine.values.usage_query import UsageQuery
 

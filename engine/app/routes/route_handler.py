@@ -17,7 +17,7 @@ from engine.app.routes.last_handler import (
 from engine.app.routes.streamed_uploads import streaming_stages
 from engine.app.routes.transform_stages import edit_stage, transform_stage
 from engine.app.routes.worker_parts import Parts
-from engine.callers.limit_sets import Part
+from engine.callers.limits.route_limits import Part
 from engine.config.model_operation import ModelOperation
 from engine.config.transforms import TransformConfig
 from engine.edge.endpoint import Responder, answer_errors

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from engine.callers.limit_sets import Part
+from engine.callers.limits.route_limits import Part
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.exchange import Exchange, Handler, Stage, compose
 from engine.exchange.services import Services

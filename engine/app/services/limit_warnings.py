@@ -11,8 +11,8 @@ from pathlib import Path
 import orjson
 
 from engine.app.services.telemetry import WorkerTelemetry
-from engine.callers.limit_event import warning_event, warning_text
-from engine.callers.limit_warnings import LimitWarnings
+from engine.callers.limits.limit_event import warning_event, warning_text
+from engine.callers.limits.limit_warnings import LimitWarnings
 from engine.config.config import Config
 from engine.process.log_throttle import LogThrottle
 from engine.stores.webhooks.outbox import Message, Outbox, OutboxFull

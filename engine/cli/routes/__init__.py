@@ -18,7 +18,7 @@ from engine.cli.text_table import print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.listed_models import listed_models
 from engine.config.model_operation import ModelOperation
-from engine.config.model_operations import Kind, ModelOperations
+from engine.config.operations_by_model import Kind, ModelOperations
 from engine.offline.diff.kinds.targets import rule_text
 from engine.offline.diff.restrictions import quota_text
 from engine.offline.rehearsal.upstream_report import upstream_report

@@ -10,12 +10,12 @@ import click
 from engine.cli.config_file import config_option, errors_exit, read_config
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
+from engine.mcp.suspicions import descriptions, suspicions
 from engine.offline.remote_tools import fetch, unpinned
 from engine.plan.tool_pins import Definition, InvalidPins, digest_of, pins_text, read_pins
 from engine.source.files import is_file
 from engine.source.problem import Findings
 from engine.source.suggestion import did_you_mean
-from engine.tools.suspicions import descriptions, suspicions
 from engine.values.units import format_count, format_names
 
 

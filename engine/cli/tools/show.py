@@ -15,6 +15,9 @@ from engine.cli.terminal import is_terminal
 from engine.cli.text_table import Table, print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.mcp import McpServer
+from engine.mcp.listed_tool import ListedTool, context_tokens, list_entry
+from engine.mcp.remote.listing import HeldTool
+from engine.mcp.texts import plain_text
 from engine.offline.remote_tools import (
     ServerListing,
     all_tools,
@@ -25,9 +28,6 @@ from engine.offline.remote_tools import (
 from engine.offline.tool_calls import find_tool
 from engine.plan.route import Plan
 from engine.source.suggestion import did_you_mean
-from engine.tools.listed_tool import ListedTool, context_tokens, list_entry
-from engine.tools.remote.listing import HeldTool
-from engine.tools.texts import plain_text
 from engine.values.units import format_count
 
 _HEADINGS = ("TOOL", "OPERATION", "TOKENS", "EFFECT", "DESCRIPTION")

@@ -14,6 +14,7 @@ from engine.callers.jwt.refusal import TokenRefused
 from engine.config import json_schema, schema_check
 from engine.config.config import Config
 from engine.exchange.request import HERE, Request
+from engine.mcp.tool import Tool
 from engine.offline.jwt_callers import caller_of_claims
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import UpstreamAnswers
@@ -22,7 +23,6 @@ from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import Findings, Path, Place, Source, place_of
 from engine.source.reader import read_file
 from engine.source.suggestion import did_you_mean
-from engine.tools.tool import Tool
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from engine.values.trees import Json, Section

@@ -6,7 +6,7 @@ from engine.config.default_prices import prices_of
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.plan.route import Plan
 from engine.values.price import Price
-from engine.values.prices import Prices
+from engine.values.price_list import Prices
 from engine.values.trees import Json
 
 _ATTO_PER_MILLION = 10**12

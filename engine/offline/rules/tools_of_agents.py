@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from engine.mcp.findings import note_findings
+from engine.mcp.remote.findings import note_servers
 from engine.offline.audit import AuditCase
-from engine.tools.findings import note_findings
-from engine.tools.remote.findings import note_servers
 
 
 def check(case: AuditCase) -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from engine.exchange.caller_connection import InternalCaller
-from engine.process.messages import receive_bytes, receive_message, send_bytes, send_message
+from engine.process.pickled_messages import receive_bytes, receive_message, send_bytes, send_message
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.http1.request import RequestHead
 from engine.values.errors import GatewayError

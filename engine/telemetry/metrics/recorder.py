@@ -24,7 +24,7 @@ from engine.exchange.record import RequestRecord
 from engine.telemetry.metrics import attempts
 from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
 from engine.telemetry.metrics.loop_lag import watch_loop
-from engine.telemetry.metrics.messages import record_message
+from engine.telemetry.metrics.mcp import record_message
 from engine.telemetry.metrics.requests import RequestSeries, RequestTables, counted_combinations
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges

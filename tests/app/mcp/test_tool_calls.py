@@ -6,8 +6,8 @@ import threading
 
 from engine.app.routes.internal_call import send
 from engine.exchange.request import Request
-from engine.tools.protocol.results import MAX_RESULT
-from engine.tools.protocol.revisions import META as META_PREFIX
+from engine.mcp.protocol.results import MAX_RESULT
+from engine.mcp.protocol.revisions import META as META_PREFIX
 from tests.support.each import each
 from tests.support.mcp_messages import META, call, head_of, modern
 from tests.support.mcp_shop import ALICE, BOB, ERIN

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.app.routes.stage_cache import StageCache
-from engine.callers.limit_sets import Part
+from engine.callers.limits.route_limits import Part
 from engine.config.models import TargetConfig
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.turns import Turns

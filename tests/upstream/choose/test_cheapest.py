@@ -10,7 +10,7 @@ from engine.exchange.services import Services
 from engine.upstream import choose
 from engine.upstream.model_catalog import build_catalog
 from engine.values.price import Price, price_of
-from engine.values.prices import Prices
+from engine.values.price_list import Prices
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, upstream
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.config.model_operations import ModelOperations
 from engine.config.models import Model
+from engine.config.operations_by_model import ModelOperations
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.offline.diff.kinds.targets import rule_text, shares
 from engine.values.wildcard import ByName, Patterns

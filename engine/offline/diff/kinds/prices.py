@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from engine.config.default_prices import default_prices
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.values.price import PIECES, TOKENS, Price
-from engine.values.prices import TeamPriceList, percent_text
+from engine.values.price_list import TeamPriceList, percent_text
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:

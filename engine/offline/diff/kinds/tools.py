@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.config.mcp import McpServer
+from engine.mcp.tool import Tool, tools_of
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.source.problem import Path
-from engine.tools.tool import Tool, tools_of
 from engine.values.units import format_names
 
 _MAX_NAMED = 4

@@ -1,0 +1,101 @@
+"""JSON-RPC messages of MCP: what is one, and what is refused with which code."""
+
+import json
+
+import pytest
+
+from engine.mcp.protocol.json_rpc import (
+    MAX_DEPTH,
+    Code,
+    Message,
+    ProtocolError,
+    check_depth,
+    error,
+    error_object,
+    read_message,
+    result,
+)
+from engine.values.errors import GatewayError
+from tests.support.each import each
+
+
+def message(**members):
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", **members}).encode()
+
+
+def nested(levels):
+    value = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+@each(
+    "data, expected",
+    [
+        (message(), Message("ping", {}, 1)),
+        (message(id="a", params={"x": 1}), Message("ping", {"x": 1}, "a")),
+        (message(id=""), Message("ping", {}, "")),
+        (
+            b'{"jsonrpc":"2.0","method":"notifications/cancelled"}',
+            Message("notifications/cancelled"),
+        ),
+    ],
+)
+def test_a_request_or_a_notification_is_read(data, expected):
+    assert read_message(data) == expected
+
+
+@each(
+    "data, code, words",
+    [
+        (b"", Code.PARSE, "not JSON"),
+        (b"{", Code.PARSE, "not JSON"),
+        (b'{"jsonrpc":"2.0","id":NaN}', Code.PARSE, "not JSON"),
+        (b"[" * 100_000, Code.PARSE, "not JSON"),
+        (b"[" + message() + b"]", Code.INVALID_REQUEST, "batch"),
+        (b"[]", Code.INVALID_REQUEST, "batch"),
+        (b'"ping"', Code.INVALID_REQUEST, "not a JSON object"),
+        (message(jsonrpc="1.0"), Code.INVALID_REQUEST, "'jsonrpc'"),
+        (message(method=5), Code.INVALID_REQUEST, "'method'"),
+        (b'{"jsonrpc":"2.0","id":1,"result":{}}', Code.INVALID_REQUEST, "'method'"),
+        (message(id=None), Code.INVALID_REQUEST, "'id'"),
+        (message(id=1.5), Code.INVALID_REQUEST, "'id'"),
+        (message(id=True), Code.INVALID_REQUEST, "'id'"),
+        (message(id={}), Code.INVALID_REQUEST, "'id'"),
+        (message(params=[1]), Code.INVALID_REQUEST, "'params'"),
+        (message(params=None), Code.INVALID_REQUEST, "'params'"),
+    ],
+)
+def test_anything_else_is_refused(data, code, words):
+    with pytest.raises(ProtocolError, match=words) as raised:
+        read_message(data)
+    assert raised.value.code == code
+
+
+def test_an_answer_may_have_many_objects_of_few_levels():
+    document = {"items": [{"a": {}} for _ in range(500)], "deep": nested(MAX_DEPTH - 2)}
+    check_depth(json.dumps(document).encode(), document)
+    with pytest.raises(ProtocolError, match="levels"):
+        check_depth(b"[" * (MAX_DEPTH + 1), nested(MAX_DEPTH + 1))
+
+
+def test_responses_repeat_the_id():
+    assert json.loads(result("a", b'{"tools":[]}')) == {
+        "jsonrpc": "2.0",
+        "id": "a",
+        "result": {"tools": []},
+    }
+    refused = {"code": -32601, "message": "no"}
+    assert json.loads(error(2, Code.METHOD_NOT_FOUND, "no"))["error"] == refused
+    document = json.loads(error(None, Code.PARSE, "no", {"x": 1}))
+    assert (document["id"], document["error"]["data"]) == (None, {"x": 1})
+
+
+def test_a_refusal_of_the_gateway_has_its_status_as_code():
+    failure = GatewayError(401, "invalid_api_key", "The request has no token.")
+    assert error_object(failure, "req_1")["error"] == {
+        "code": 401,
+        "message": "The request has no token.",
+        "data": {"code": "invalid_api_key", "request_id": "req_1"},
+    }

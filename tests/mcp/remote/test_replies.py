@@ -1,0 +1,66 @@
+"""The answers of other servers, as their bytes arrive."""
+
+import json
+
+import pytest
+
+from engine.mcp.remote.replies import RemoteError, ReplyReader
+from tests.support.each import each
+from tests.support.mcp_upstreams import event
+
+ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": []}}
+EVENTS = "text/event-stream"
+
+
+def read(data, media_type=EVENTS, most=10_000, size=1):
+    reader = ReplyReader(7, media_type, most)
+    for start in range(0, len(data), size):
+        if reader.feed(data[start : start + size]):
+            break
+    return reader.result()
+
+
+@each("size", [1, 2, 3, 1000])
+def test_an_answer_is_found_among_events_however_they_arrive(size):
+    stray = {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}
+    for end in (b"\n", b"\r\n", b"\r"):
+        data = (event(stray) + b": ping\n\n" + event(ANSWER)).replace(b"\n", end)
+        assert read(data, size=size) == {"content": []}
+
+
+def test_an_answer_without_an_empty_line_at_its_end_is_read():
+    assert read(event(ANSWER).rstrip()) == {"content": []}
+
+
+def test_nothing_behind_the_answer_is_read():
+    reader = ReplyReader(7, EVENTS, 1_000)
+    assert reader.feed(event(ANSWER)) is True
+
+
+@each(
+    "document, words",
+    [
+        ({**ANSWER, "id": 8}, "no result for this request"),
+        ({**ANSWER, "id": "7"}, "no result for this request"),
+        ({"jsonrpc": "2.0", "id": 7, "result": []}, "not a JSON object"),
+        (
+            {"jsonrpc": "2.0", "id": 7, "error": {"code": -32602, "message": "x" * 9_000}},
+            "error -32602: x",
+        ),
+        ({"jsonrpc": "2.0", "id": 7, "error": "no"}, "an error"),
+        ({"jsonrpc": "2.0", "id": 1, "method": "roots/list"}, "'roots/list'"),
+    ],
+)
+def test_what_is_no_answer_is_an_error(document, words):
+    for data, media_type in (
+        (json.dumps(document).encode(), "application/json"),
+        (event(document), EVENTS),
+    ):
+        with pytest.raises(RemoteError, match=words) as raised:
+            read(data, media_type, size=10_000)
+        assert len(str(raised.value)) < 600
+
+
+def test_more_bytes_than_the_bound_are_not_read():
+    with pytest.raises(RemoteError, match="more than 100 bytes"):
+        read(event(ANSWER) * 9, most=100, size=101)

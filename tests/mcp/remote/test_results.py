@@ -1,0 +1,60 @@
+"""Results of other servers: what clients can read, and no more."""
+
+from engine.mcp.remote.results import MAX_PARTS, remote_result
+from tests.support.each import each
+
+TEXT = {"type": "text", "text": "a"}
+
+
+@each(
+    "part",
+    [
+        TEXT,
+        {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+        {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": {"uri": "a:b", "text": "c"}},
+        {"type": "resource", "resource": {"uri": "a:b", "blob": "aGk="}},
+        {"type": "resource_link", "uri": "a:b", "name": "c"},
+    ],
+)
+def test_parts_of_known_kinds_pass(part):
+    result = remote_result({"content": [{**part, "_meta": {"x": 1}, "annotations": {}}]})
+    assert result.content == [part]
+
+
+@each(
+    "part",
+    [
+        "a",
+        None,
+        {"type": "video"},
+        {"type": "text"},
+        {"type": "image", "data": "%", "mimeType": "image/png"},
+        {"type": "image", "data": "aGk="},
+        {"type": "resource", "resource": {"uri": "a:b"}},
+        {"type": "resource_link", "uri": "a:b"},
+        {"type": "resource_link", "uri": "a:" + "b" * 3_000, "name": "c"},
+    ],
+)
+def test_parts_that_clients_refuse_are_left_out(part):
+    result = remote_result({"content": [part, TEXT]})
+    assert result.content[0] == TEXT
+    assert "left out" in result.content[1]["text"]
+
+
+def test_parts_are_bounded():
+    assert len(remote_result({"content": [TEXT] * 10_000}).content) == MAX_PARTS + 1
+
+
+def test_structured_content_and_errors_pass():
+    result = remote_result({"structuredContent": {"a": 1}, "isError": True})
+    assert (result.structured, result.is_object, result.is_error) == (b'{"a":1}', True, True)
+    assert result.content == [{"type": "text", "text": '{"a":1}'}]
+
+
+def test_structured_content_is_bounded():
+    assert remote_result({"structuredContent": {"a": "x" * 1_100_000}}).is_error
+
+
+def test_a_question_to_the_user_is_an_error():
+    assert remote_result({"resultType": "input_required"}).is_error
