@@ -49,6 +49,7 @@ routes:
   - {{operation: openai.createChatCompletion, model: $request.body#/model}}
 tokens: [{{name: counted, sha256: {digest}}}]
 """
+WITH_OBJECTS = CONFIG + f'objects: {{{{key: "{"0123456789abcdef" * 4}"}}}}\n'
 
 
 class _Booted(Worker):

@@ -1,8 +1,9 @@
 """The workload, in a process of its own: `python -m benchmarks.counts.run instructions LIBRARY`,
 under callgrind, or `python -m benchmarks.counts.run bytecodes`.
 
-Prints a JSON object: what a request takes that is answered as JSON, and an event of a stream of 500
-(its request included), each with those who ask and answer.
+Prints a JSON object: what a request takes that is answered as JSON, an event of a stream of 500
+(its request included), and such a request at a gateway that seals ids of objects, of which it names
+none; each with those who ask and answer.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import gevent
@@ -25,7 +27,7 @@ from benchmarks.counts import clocks  # noqa: E402
 
 clocks.stop()
 
-from benchmarks.counts.house import BATCH, TOKEN, House  # noqa: E402
+from benchmarks.counts.house import BATCH, CONFIG, TOKEN, WITH_OBJECTS, House  # noqa: E402
 from benchmarks.counts.meters import Bytecodes, Instructions, Meter  # noqa: E402
 from benchmarks.counts.scripted import Caller, Upstream  # noqa: E402
 
@@ -44,15 +46,23 @@ def main(kind: str, library: str = "") -> None:
         meter = Instructions(library)
     else:
         meter = Bytecodes()
-    with tempfile.TemporaryDirectory() as name:
-        upstream = Upstream()
-        house = House(Path(name), upstream.port)
-        try:
-            costs = _measure(meter, upstream, house)
-        finally:
-            house.close()
+    upstream = Upstream()
+    with _house(upstream, CONFIG) as house:
+        costs = _measure(meter, upstream, house)
+    with _house(upstream, WITH_OBJECTS) as house:
+        costs["request with objects"] = _requests(meter, house)
     print(json.dumps(costs), flush=True)
     os._exit(0)  # neither threads nor exit handlers: what was counted is counted
+
+
+@contextmanager
+def _house(upstream: Upstream, config: str) -> Iterator[House]:
+    with tempfile.TemporaryDirectory() as name:
+        house = House(Path(name), upstream.port, config)
+        try:
+            yield house
+        finally:
+            house.close()
 
 
 def _measure(meter: Meter, upstream: Upstream, house: House) -> dict[str, int]:
@@ -70,12 +80,30 @@ def _measure(meter: Meter, upstream: Upstream, house: House) -> dict[str, int]:
         _stream(caller, upstream, 4 * _WARM)
         requests += _count(meter, lambda: _ask(caller))
         events += _count(meter, lambda: _stream(caller, upstream, _EVENTS))
-    before = house.shipped()
-    shipping = _count(meter, house.ship) / (house.shipped() - before)
     return {
-        "request": round(requests / _ROUNDS / _REQUESTS + shipping),
+        "request": round(requests / _ROUNDS / _REQUESTS + _shipping(meter, house)),
         "event": round(events / _ROUNDS / _EVENTS),
     }
+
+
+def _requests(meter: Meter, house: House) -> int:
+    """What a request takes at another gateway."""
+    caller = Caller(house.connect(), TOKEN)
+    caller.ask()
+    house.ship()
+    requests = 0.0
+    for _ in range(_ROUNDS):
+        _lookups_anew()
+        for _ in range(_WARM + 2):  # whole batches
+            caller.ask()
+        requests += _count(meter, lambda: _ask(caller))
+    return round(requests / _ROUNDS / _REQUESTS + _shipping(meter, house))
+
+
+def _shipping(meter: Meter, house: House) -> float:
+    """What the row of a request takes on its way to the database."""
+    before = house.shipped()
+    return _count(meter, house.ship) / (house.shipped() - before)
 
 
 def _lookups_anew() -> None:

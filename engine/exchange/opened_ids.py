@@ -53,16 +53,14 @@ class Upload(NamedTuple):
 class OpenedIds:
     """The ids of one request. `owner` is that of the caller; `holder` is where its objects live,
     None if it names none, and `kind` is that of the first of them. `names` has the sealed id of
-    each vendor's id; `credentials` the credential of each attempt, by its number; `sealer` seals
-    what the last response of a list has. `batch` are the requests that it brings for later, None
-    if it is no batch. `upload` is one whose last piece is kept, None for
-    none. `creates`: its response may have ids to seal."""
+    each vendor's id; `sealer` seals what the last response of a list has. `batch` are the requests
+    that it brings for later, None if it is no batch. `upload` is one whose last piece is kept, None
+    for none. `creates`: its response may have ids to seal."""
 
     owner: bytes
     holder: Holder | None = None
     kind: str = ""
     names: dict[str, str] = field(default_factory=dict)
-    credentials: dict[int, Any] = field(default_factory=dict)
     sealer: Any = None
     batch: Batch | None = None
     upload: Upload | None = None

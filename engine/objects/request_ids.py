@@ -16,13 +16,14 @@ from engine.exchange.opened_ids import OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.marks import Marker
-from engine.objects.place_names import PlaceNames
+from engine.objects.place_names import PlaceNames, names_of, sign_of
 from engine.objects.places import IdPlace, JsonName, find
 from engine.process.loop_turn import paced
 from engine.spec.multipart import MultipartError, boundary_of, parse
 from engine.spec.query_string import Query, decode
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
+    ESCAPE,
     Ambiguous,
     Buffer,
     Edit,
@@ -75,6 +76,18 @@ class RequestIds:
         self._when = facts.when
         self._parse = parse
         self._json_name = json_name
+        self.signs = self._signs(facts)
+        """Bytes of which the JSON of a request has some if it may have ids or make an object;
+        nothing if other parts of requests have ids as well, or all make objects."""
+
+    def _signs(self, facts: ObjectFacts) -> tuple[bytes, ...]:
+        condition = () if facts.when is None else sign_of(names_of(facts.when.at))
+        always_makes = facts.otherwise.creates or facts.otherwise.marks
+        is_in_body = len(self._body) == len(facts.names) and self._names.are_known
+        knows = is_in_body and (facts.when is None or condition) and not always_makes
+        if not knows or facts.turns or facts.batch or facts.copy:
+            return ()
+        return (ESCAPE, *condition, *self._names.signs)
 
     def open(self, exchange: Exchange, opened: OpenedIds) -> bool:
         """Open the ids of a request, and mark what it makes. Returns whether the body has changed.

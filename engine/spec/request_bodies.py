@@ -86,6 +86,11 @@ class Bodies:
         return [*self.rules, *self.ranges]
 
     @property
+    def are_json(self) -> bool:
+        """Whether no body is parsed as anything but JSON."""
+        return not self.ranges and all(rule.parse is parse_json for rule in self.rules.values())
+
+    @property
     def spellings(self) -> Spellings | None:
         """The spellings of the members of JSON bodies; None if each has one."""
         rules = [*self.rules.values()]

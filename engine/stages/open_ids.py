@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
-from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import OpenedIds
 from engine.objects.file_copies import FILE
 from engine.objects.owners import owner_of
@@ -13,9 +13,15 @@ from engine.objects.request_ids import RequestIds
 from engine.spec.model_locations import ModelLocations
 
 
-def open_ids(ids: RequestIds, owner: str, locations: ModelLocations | None) -> Stage:
+def open_ids(
+    ids: RequestIds,
+    owner: str,
+    locations: ModelLocations | None,
+    signs: Sequence[bytes] = (),
+) -> Stage:
     """A stage that replaces sealed ids by the vendor's, behind all policies, which see the sealed
-    ones. `owner` is that of the config, `locations` where requests name the model.
+    ones. `owner` is that of the config, `locations` where requests name the model. Parsed JSON
+    without any of these `signs` has nothing to open or to seal; with none all requests may have.
 
     Raises GatewayError 404 for an id that is not the caller's, 400 for objects of two upstreams."""
 
@@ -34,7 +40,13 @@ def open_ids(ids: RequestIds, owner: str, locations: ModelLocations | None) -> S
             locations.find(exchange)
         return following(exchange)
 
-    return stage
+    def stage_by_signs(exchange: Exchange, following: Handler) -> Response:
+        text = exchange.body.in_memory
+        if text is None or exchange.content.value is MISSING or max(map(text.rfind, signs)) >= 0:
+            return stage(exchange, following)
+        return following(exchange)  # most requests; `exchange.objects` stays None
+
+    return stage_by_signs if signs else stage
 
 
 def _restore(

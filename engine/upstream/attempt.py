@@ -62,7 +62,9 @@ def attempt(
     """Send a request to a target and wait for the first content, `timeout` seconds in all.
 
     The credential is added here. The response to a `translated` request is translated back."""
-    result = AttemptResult(target, path=request.path, number=exchange.record.attempt_count)
+    result = AttemptResult(
+        target, credential, path=request.path, number=exchange.record.attempt_count
+    )
     if target.state.observers:
         result.open = OpenAttempt(target.state.observers, exchange.record, credential=credential)
     content = FirstContent(b"")

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.credentials.interface.credential import LiveCredential
 from engine.dialects import StreamError
 from engine.exchange.record import RUNNING, Attempt, RequestRecord
 from engine.upstream.client.failures import UpstreamFailure
@@ -26,11 +27,13 @@ class AttemptResult(Struct):
     attempt broke off, `is_unusable` if the upstream will charge for an answer that is not in its
     format, so that the same question is not asked there again. `document` is the JSON of an error
     event, `stream_error` what the dialect reads in it. `cache_counted_twice` is as in Metering.
-    `number` is that of the attempt among those of the request, `attempt` what its record has of it.
+    `number` is that of the attempt among those of the request, `attempt` what its record has of it,
+    `credential` that of the upstream with which it was sent.
     `open` reports to the observers of the target, None without observers.
     """
 
     target: Target
+    credential: LiveCredential | None = None
     failure: str = ""
     response: IncomingResponse | None = None
     content: FirstContent | None = None

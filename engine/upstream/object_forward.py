@@ -26,12 +26,10 @@ from engine.objects.session_ids import SessionIds, has_messages
 from engine.relay.response_headers import STALE_HEADERS
 from engine.transforms.edited_body import edit_response
 from engine.upstream.attempt_result import AttemptResult
-from engine.upstream.candidates import Candidate
 from engine.upstream.credentials import Credentials
 from engine.upstream.forward import Forward
 from engine.upstream.location_headers import UpstreamUrl
 from engine.upstream.target import Target, Upstream
-from engine.upstream.translations import TranslatedRequests
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.media_types import is_json
 
@@ -55,6 +53,9 @@ class ObjectForward(Forward):
 
     def __init__(self, *arguments: Any, objects: ObjectRoute, dialect: Dialect, **options: Any):
         super().__init__(*arguments, dialect=dialect, **options)
+        # For requests that neither name nor make objects.
+        self._plain = Forward(*arguments, dialect=dialect, **options)
+        self._hedging = self._plain._hedging  # the answer times of all requests
         self.objects = objects
         self._places = SealedPlaces(objects.facts, dialect.json_name)
         otherwise = objects.facts.otherwise
@@ -63,9 +64,11 @@ class ObjectForward(Forward):
 
     def __call__(self, exchange: Exchange) -> Response:
         opened = exchange.objects
-        if opened is not None and opened.holder is not None:
+        if opened is None:
+            return self._plain(exchange)
+        if opened.holder is not None:
             set_targets(exchange, self.targets_at(opened.holder, opened.kind, exchange))
-        elif opened is not None and opened.batch is not None:
+        elif opened.batch is not None:
             names = opened.batch.upstreams
             set_targets(
                 exchange, [t for t in self.all_targets(exchange) if t.upstream.name in names]
@@ -85,22 +88,9 @@ class ObjectForward(Forward):
         upstream = with_credential(targets[0].upstream, holder.credential)
         return [replace(t, upstream=upstream) if upstream is not t.upstream else t for t in targets]
 
-    def attempt(
-        self,
-        candidate: Candidate,
-        deadline: float,
-        exchange: Exchange,
-        requests: TranslatedRequests | None,
-    ) -> AttemptResult:
-        result = super().attempt(candidate, deadline, exchange, requests)
-        if exchange.objects is not None:
-            exchange.objects.credentials[result.number] = candidate.credential
-        return result
-
     def _respond(self, last: AttemptResult, exchange: Exchange, deadline: float) -> Response:
         opened = exchange.objects
-        if opened is None:
-            return super()._respond(last, exchange, deadline)
+        assert opened is not None
         try:
             response = super()._respond(last, exchange, deadline)
         except GatewayError as error:
@@ -145,8 +135,8 @@ class ObjectForward(Forward):
 
     def holder_of(self, result: AttemptResult, opened: OpenedIds, exchange: Exchange) -> Holder:
         """Where the objects of a response live."""
-        upstream, credential = result.target.upstream, opened.credentials.get(result.number)
-        return opened.holder or Holder(upstream.name, credential_index(upstream, credential))
+        upstream = result.target.upstream
+        return opened.holder or Holder(upstream.name, credential_index(upstream, result.credential))
 
     def seal(self, response: Response, exchange: Exchange, sealer: ResponseSealer) -> None:
         """Seal the ids of a response, whatever form its body has."""

@@ -26,7 +26,8 @@ _OBJECT = re.compile(rb"\s*\{")
 _COLON = re.compile(rb"\s*:\s*")
 _SPACES = (b" ", b"\t", b"\r", b"\n")
 _UNCHANGED = object()
-_ESCAPE = b"\\u00"
+ESCAPE = b"\\u00"
+"""How the escape of a character of ASCII or Latin-1 begins."""
 _ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
 _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + STRING + rb")", re.DOTALL)
 
@@ -50,7 +51,7 @@ def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
 def has_escaped_ascii(text: Buffer) -> bool:
     """Whether an ASCII character is escaped, as no encoder does with the letters of a name; many do
     with those of Latin-1. `rfind` takes a quarter of the time of `find`."""
-    return text.rfind(_ESCAPE) >= 0 and _ESCAPED_ASCII.search(text) is not None
+    return text.rfind(ESCAPE) >= 0 and _ESCAPED_ASCII.search(text) is not None
 
 
 def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:

@@ -9,11 +9,15 @@ from fnmatch import fnmatch
 from functools import cache
 from typing import Any
 
+import orjson
 import pytest
 import yaml
 
 from engine.objects.facts import read_facts
+from engine.objects.id_opener import IdOpener
 from engine.objects.places import ANY, ANY_DEPTH, IdPlace
+from engine.objects.request_ids import RequestIds
+from engine.objects.sealed_ids import Sealer
 from engine.values.proto_json import json_name
 from tests.support.paths import ROOT
 
@@ -149,3 +153,21 @@ def _matches(steps: tuple[str, ...], path: tuple[str, ...]) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_id_of_a_request_is_opened_or_has_a_reason(name: str) -> None:
     assert list(undeclared(name)) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_with_an_id_has_a_sign_of_it(name: str) -> None:
+    document = yaml.load((ROOT / "openapi" / f"{name}.yaml").read_text(), yaml.CSafeLoader)
+    opener = IdOpener(Sealer(["a key for tests " * 4], []), everybody=False, passes=True)
+    for item in document["paths"].values():
+        for operation in (item[verb] for verb in item.keys() & {"post", "put", "patch"}):
+            facts, _ = read_facts(operation.get("x-modelway-objects", {}))
+            assert facts is not None
+            for spelling in (None, json_name):
+                signs = RequestIds(facts, opener, lambda exchange: None, spelling).signs
+                pointers = [place.steps for place in facts.names]
+                pointers += [facts.when.at] if facts.when is not None else []
+                for steps in pointers if signs else ():
+                    names = (step for step in steps if step not in (ANY, ANY_DEPTH))
+                    text = orjson.dumps([{name: 1} for name in names])
+                    assert any(sign in text for sign in signs), steps

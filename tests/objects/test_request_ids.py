@@ -54,6 +54,27 @@ def with_json(value, **fields):
     )
 
 
+@each(
+    ("facts", "signs"),
+    [
+        ({"names": {"voice": "body#/audio/voice/id"}}, [b'"voice"']),
+        ({"names": {"file": "body#/messages/*/content/*/file/file_id"}}, [b'"file_id"']),
+        ({"names": {"a": "body#/id"}, "when": "body#/store"}, [b'"store"', b'"id"']),
+        ({"names": {"a": "body#/id"}, "when": "body#/st ore"}, None),
+        ({"names": {"a": "body#/*"}}, None),
+        ({"names": {"a": ["body#/id", "query.id"]}}, None),
+        ({"names": {"a": "body#/id"}, "creates": {"b": "body#/id"}}, None),
+        ({"names": {"a": "body#/id"}, "turns": "continue"}, None),
+    ],
+)
+def test_the_signs_of_ids_in_json(facts, signs):
+    read, faults = read_facts(facts)
+    assert faults == []
+    opener = IdOpener(SEALER, everybody=False, passes=False)
+    ids = RequestIds(read, opener, lambda exchange: None)
+    assert ids.signs == (() if signs is None else (b"\\u00", *signs))
+
+
 def refusal(facts, exchange, **options):
     with pytest.raises(GatewayError) as raised:
         opened(facts, exchange, **options)

@@ -33,6 +33,21 @@ def test_every_kind_of_json_is_json(tmp_path: Path, media_type: str) -> None:
     assert body_refusal(taking(tmp_path, media_type), {"n": 1}, media_type).param == "model"
 
 
+@each(
+    ("declared", "are_json"),
+    [
+        ([JSON, "application/vnd.x+json"], True),
+        ([JSON, FORM], False),
+        ([JSON, "audio/wav"], False),
+        (["application/*"], False),
+    ],
+)
+def test_bodies_that_are_parsed_as_json_only(
+    tmp_path: Path, declared: list[str], are_json: bool
+) -> None:
+    assert taking(tmp_path, *declared).bodies.are_json == are_json
+
+
 def test_any_other_media_type_is_relayed_as_it_is(tmp_path: Path) -> None:
     operation = taking(tmp_path, "audio/wav", "application/xml")
     assert ask(operation, b"\xff\x00", "audio/wav") is MISSING

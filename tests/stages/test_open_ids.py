@@ -1,7 +1,7 @@
 """The stage that opens ids: what the handlers behind it see, and what the log sees."""
 
 from engine.exchange.body import Body
-from engine.exchange.exchange import Response
+from engine.exchange.exchange import MISSING, Response
 from engine.objects.facts import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
@@ -11,6 +11,7 @@ from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations
 from engine.stages.open_ids import open_ids
 from engine.values.caller import Caller
+from tests.support.each import each
 from tests.support.exchanges import new_exchange
 
 ANN = Caller("ann", team="red")
@@ -71,3 +72,25 @@ def test_the_name_of_the_model_is_found_again_in_an_edited_body():
     start, end = exchange.model.span
     assert exchange.body.in_memory == b'{"id": "file-1", "model": "m"}'
     assert exchange.body.in_memory[start:end] == b'"m"'
+
+
+@each(
+    ("text", "value", "opens"),
+    [
+        (b'{"messages": []}', {"messages": []}, False),
+        (b'{"file": "x"}', {"file": "x"}, True),
+        (b'{"f\\u0069le": "x"}', {"file": "x"}, True),
+        (b'{"messages": []}', MISSING, True),  # nobody has said that it is JSON in UTF-8
+    ],
+)
+def test_parsed_json_without_signs_is_passed_on(text, value, opens):
+    facts, _ = read_facts({"names": {"file": ["body#/file"]}})
+    ids = RequestIds(facts, IdOpener(SEALER, everybody=False, passes=True), lambda exchange: None)
+    exchange = new_exchange(
+        environ={"CONTENT_TYPE": "application/json"},
+        body=Body(text),
+        value=value,
+        media_type="application/json",
+    )
+    open_ids(ids, "token", None, ids.signs)(exchange, lambda exchange: Response(200, []))
+    assert (exchange.objects is not None) == opens

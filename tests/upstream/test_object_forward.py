@@ -7,6 +7,7 @@ from engine.exchange.opened_ids import Holder
 from engine.upstream.object_forward import ObjectForward, credential_index, with_credential
 from engine.values.errors import GatewayError
 from tests.support.each import each
+from tests.support.exchanges import new_exchange
 from tests.support.object_routes import forward, opened, sealed, target
 from tests.support.upstreams import Client, FakeResponse
 
@@ -44,6 +45,11 @@ def test_the_account_that_answered_is_in_the_new_id():
     ids = [body_of(handler(opened()))["id"] for _ in range(2)]
     assert keys(client) == ["one", "two"]
     assert ids == [sealed("file-1"), sealed("file-1", holder=Holder("alpha", 1))]
+
+
+def test_what_a_request_without_objects_gets_is_not_sealed():
+    handler = forward(ObjectForward, FACTS, target("alpha", client=answered(b'{"id":"file-1"}')))
+    assert body_of(handler(new_exchange()))["id"] == "file-1"
 
 
 def test_an_object_elsewhere_is_a_400_and_a_removed_account_a_404():

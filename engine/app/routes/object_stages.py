@@ -40,7 +40,9 @@ def _id_stages(route: Route, parts: Parts) -> list[Stage]:
     def build() -> Stage:
         parse = partial(operation.bodies.parse, strict=False)
         ids = RequestIds(facts, opener, parse, dialect.json_name)
-        return open_ids(ids, owner, locations)
+        # A value then says that the body is plain JSON in UTF-8: no other one is parsed.
+        signs = ids.signs if operation.bodies.are_json else ()
+        return open_ids(ids, owner, locations, signs)
 
     ids = parts.shared.once("ids", (facts, operation.bodies, locations, dialect.name), build)
     copies = _copy_stages(route, opener, parts)
