@@ -20,8 +20,8 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from engine.source.problem import Findings
-from engine.spec.document.load import load
 from engine.spec.document.path_items import operations_of
+from engine.spec.load import load
 
 ROOT = Path(__file__).resolve().parent.parent
 _CONFIG = """\

@@ -27,10 +27,10 @@ from benchmarks.chat import BODY, CHAT
 from engine.app.build import build
 from engine.offline.rehearsal.observation import SentRequest, UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.process.child_process import release_memory
-from engine.spec.request_bodies import check
+from engine.spec.bodies.request_bodies import check
 from engine.values.caller import digest
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -27,7 +27,7 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
 from engine.source.files import DOCUMENTS
 from engine.source.problem import Findings
-from engine.spec.request_bodies import check
+from engine.spec.bodies.request_bodies import check
 from engine.spec.spec import read
 
 MEDIA_TYPE = "application/json"

@@ -249,7 +249,7 @@ ON_DEMAND = (
     "app.services.telemetry",
     "app.services.worker_services",
     "config.schema_check",
-    "plan.connection_checks",
+    "plan.checks.connections",
     "cli.check",
     "cli.demo.__init__",
     "cli.explain",
@@ -360,9 +360,9 @@ def test_every_edge_but_the_closed_ones_is_in_use():
 @pytest.mark.parametrize(
     ("source", "importer"),
     [
-        ("import engine.app", "spec.document.load"),
+        ("import engine.app", "spec.load"),
         ("from engine import plan", "values.errors"),
-        ("from engine.config import models", "spec.document.load"),
+        ("from engine.config import models", "spec.load"),
         ("from engine.callers import cache", "transforms.template"),
         ("from engine.stages.validate import validate", "upstream.forward"),
         ("def f():\n    from engine.cli import main", "plan.make"),

@@ -12,7 +12,7 @@ import gevent
 import gevent.socket
 
 from engine.app.services.worker_services import prepare
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.process.periodic import PeriodicTask
 from engine.process.runtime_dir import runtime_directory
 from engine.server.gunicorn_application import GunicornApplication

@@ -28,6 +28,7 @@ from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder
+from engine.edge.host_names import ANY_HOST
 from engine.edge.host_router import HostRouter
 from engine.edge.inside_call import InsideCalls
 from engine.edge.resource import Choose, Resource, Routes, link_overlaps
@@ -44,7 +45,6 @@ from engine.upstream.admission.metrics import queue_collector
 from engine.upstream.client.client import Client
 from engine.upstream.health.metrics import health_collector
 from engine.upstream.metrics import mirror_collector, upstream_collector
-from engine.values.host_names import ANY_HOST
 
 _DRAIN_SECONDS = 0.5
 """How long open exchanges may take to end when the worker closes its stores."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from engine import dialects
+from engine.config.listen_address import ListenAddress
 from engine.config.telemetry import OPERATIONS
 from engine.console.operations.report import operations_pages
 from engine.edge.endpoint import Endpoints, Responder, answer_errors, discard_body
@@ -18,7 +19,6 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan
 from engine.telemetry.health import Health, for_operators, trust
 from engine.telemetry.health import pages as health_pages
-from engine.values.listen_address import ListenAddress
 
 
 class OwnPages:

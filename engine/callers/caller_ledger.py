@@ -12,9 +12,9 @@ from gevent.lock import BoundedSemaphore
 
 from engine.exchange.services import UsageSums
 from engine.stores.database.failures import DatabaseError
+from engine.stores.usage_query import UsageQuery
 from engine.values.errors import GatewayError
 from engine.values.units import format_nano
-from engine.values.usage_query import UsageQuery
 
 Rows = list[dict[str, Any]]
 

@@ -12,10 +12,10 @@ from engine.callers.caller_ledger import CallerLedger
 from engine.callers.limits.limit_event import limit_fields
 from engine.callers.limits.own_limits import OwnLimits
 from engine.exchange.services import UsageSums
+from engine.stores.usage_query import TAG, UsageQuery
 from engine.values.caller import Caller
 from engine.values.counters import Counters, CountersAway
 from engine.values.errors import GatewayError
-from engine.values.usage_query import TAG, UsageQuery
 
 _DAY = 86_400
 _STATES_SECONDS = 1.0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from engine.callers.limits.request_names import read_place
 from engine.exchange.exchange import Exchange
 from engine.values.bounded_names import NameTables
-from engine.values.sharing import Sharer
+from engine.values.quota_sharers import Sharer
 from engine.values.tags import tag_value
 
 DAY = 86_400.0

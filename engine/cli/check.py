@@ -26,14 +26,14 @@ from engine.offline.ignores import Ignores, of_documents
 from engine.offline.plugin_findings import note_plugins
 from engine.offline.translation_limits import note_limits
 from engine.offline.unreached_parts import lower_unreached
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.process.gc_pause import no_collection
 from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean
-from engine.spec.document.mistakes import note_mistakes
-from engine.spec.document.standard import breaches
-from engine.spec.schema_validator import compile_on_use
+from engine.spec.document.checks.mistakes import note_mistakes
+from engine.spec.document.checks.standard_breaches import breaches
+from engine.spec.schemas.schema_validator import compile_on_use
 from engine.spec.spec import Specification
 
 _STDIN = "<stdin>"

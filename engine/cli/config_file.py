@@ -15,7 +15,7 @@ from engine.cli.terminal import has_colour
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.config.load import load
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Level, Problem, render
 

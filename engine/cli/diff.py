@@ -14,7 +14,7 @@ from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
 from engine.offline.diff.difference import Effect, differences_between
 from engine.offline.diff.formats import as_github, as_json, as_markdown, as_text
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 
 _CONSEQUENCE = "nothing is compared"

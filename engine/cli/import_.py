@@ -17,7 +17,7 @@ from engine.offline.config_additions import names_in, with_entries
 from engine.offline.imported_api import Filters, ImportedApi
 from engine.offline.imported_api import read as read_api
 from engine.offline.imported_config import ImportedConfig
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source import files
 from engine.source.problem import Findings, Problem
 from engine.source.reader import SourceDocument, read_file

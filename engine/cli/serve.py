@@ -20,6 +20,7 @@ from engine.cli.config_file import config_option, plan_of, result_or_exit
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.config.console import HOME
+from engine.config.listen_address import ListenAddress
 from engine.config.telemetry import PUBLIC, READY
 from engine.plan.route import Plan, PlanResult
 from engine.process.child_process import return_memory
@@ -28,9 +29,8 @@ from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import try_out
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import PassedSockets
-from engine.spec.schema_validator import compile_on_use
+from engine.spec.schemas.schema_validator import compile_on_use
 from engine.telemetry.metrics.storage.folder import folder_of
-from engine.values.listen_address import ListenAddress
 from engine.values.units import format_count
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """`console.sign_in` of gateway.yaml: how people sign in to the pages.
 
-What is wrong with it is noted by `engine/plan/sign_in_checks.py`, which also knows the routes.
+What is wrong with it is noted by `engine/plan/checks/sign_in.py`, which also knows the routes.
 """
 
 from __future__ import annotations

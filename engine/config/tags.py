@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.source.problem import Findings, Path, Source
 from engine.source.suggestion import did_you_mean
-from engine.values.sharing import Sharer, read_sharing
+from engine.values.quota_sharers import Sharer, read_sharing
 from engine.values.trees import Json
 
 _HEADER, _BODY = "$request.header.", "$request.body#"

@@ -10,10 +10,10 @@ from msgspec import Struct, field
 
 from engine.config import keys
 from engine.config.keys import default
+from engine.config.listen_address import ListenAddress
 from engine.config.server import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values.client_address import Network, networks
-from engine.values.listen_address import ListenAddress
 from engine.values.trees import Section
 
 ALIVE = "/healthz"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from engine.config.guessable_secrets import guess
 from engine.config.server import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values import quota, units
 from engine.values.caller import Caller
-from engine.values.guessable import guess
 from engine.values.quota import Quota
 from engine.values.trees import Json, Section
 

@@ -19,7 +19,7 @@ from engine.exchange.services import Services
 from engine.exchange.sign_in import SignIn
 from engine.plan.route import Plan
 from engine.process.log_throttle import LogThrottle
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.values.errors import GatewayError
 
 log = logging.getLogger("modelway")

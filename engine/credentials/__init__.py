@@ -18,7 +18,7 @@ KINDS: Plugins[CredentialKind] = Plugins(
     __name__,
     "CREDENTIAL",
     CredentialKind,
-    without=("fetchers", "signatures", "tokens"),
+    without=("access_tokens", "fetchers", "signatures"),
     group=CREDENTIALS,
 )
 

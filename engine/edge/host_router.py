@@ -9,10 +9,10 @@ from typing import Any
 import falcon
 
 from engine.edge.gateway_origin import requested_host
+from engine.edge.host_names import ANY_HOST, host_name, host_pattern
 from engine.edge.resource import Candidate, Resource
 from engine.edge.router import Router
 from engine.values.client_address import Network
-from engine.values.host_names import ANY_HOST, host_name, host_pattern
 
 
 class HostRouter:

@@ -11,6 +11,7 @@ from typing import Any
 import falcon
 
 from engine import dialects
+from engine.config.listen_address import ListenAddress
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
 from engine.edge.resource import Candidate, Choose, Resource, Routes, first_responder
@@ -19,9 +20,8 @@ from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.spec.document.path_templates import regex, unsafe, variables
 from engine.spec.document.path_tree import PathMatch, PathMiss, PathTree, Spans
-from engine.spec.query_string import unsafe_query
+from engine.spec.parameters.query_string import unsafe_query
 from engine.values.errors import AbortConnection, GatewayError
-from engine.values.listen_address import ListenAddress
 
 _SLASHES = re.compile("/{2,}")
 _MOUNTS = 50

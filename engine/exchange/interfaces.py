@@ -173,7 +173,7 @@ class Upgrade(Protocol):
 
 
 class Part(Protocol):
-    """One field of a multipart body (`engine.spec.multipart.Part`), from `start` to `end`."""
+    """One field of a multipart body, from `start` to `end`; see `engine.spec.bodies.multipart`."""
 
     @property
     def name(self) -> str: ...

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.exchange import Observer
 from engine.exchange.sign_in import SignIn
+from engine.exchange.token_bucket import GuessLimit
 from engine.exchange.turns import Turns
 from engine.values.admission import AdmissionQueues
 from engine.values.bounded_names import NameTables
@@ -23,7 +24,6 @@ from engine.values.limit_warning import LimitWarning
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.metric import Collector
 from engine.values.price_list import Prices
-from engine.values.token_bucket import GuessLimit
 
 log = logging.getLogger("modelway")
 

@@ -18,12 +18,12 @@ from engine.mcp.schemas import Schema, Schemas, edit_members
 from engine.mcp.texts import plain_text
 from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY, has_body
-from engine.spec.body_parsers import has_foreign_charset
+from engine.spec.bodies.body_parsers import has_foreign_charset
+from engine.spec.bodies.multipart_writer import File
+from engine.spec.bodies.request_bodies import BodyRule
 from engine.spec.document.node import Node
 from engine.spec.document.schema_types import is_file, items_of, kind_of, properties_of
-from engine.spec.multipart_writer import File
-from engine.spec.refusal_messages import explain
-from engine.spec.request_bodies import BodyRule
+from engine.spec.schemas.refusal_messages import explain
 from engine.values.errors import GatewayError
 from engine.values.media_types import body_kind, essence, sequence_kind
 

@@ -14,9 +14,9 @@ from engine.mcp.body import BodyArgument
 from engine.mcp.invalid_arguments import InvalidArguments
 from engine.plan.tool_arguments import BODY, Argument
 from engine.source.suggestion import did_you_mean
-from engine.spec.refusal_messages import explain
 from engine.spec.request_writer import RequestValues
-from engine.spec.schema_validator import SchemaValidator
+from engine.spec.schemas.refusal_messages import explain
+from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.values.errors import GatewayError
 
 _KEYS = {

@@ -43,9 +43,9 @@ from engine.mock.session import session
 from engine.mock.uploads import Uploads, uploaded_file
 from engine.relay.websocket.session import SessionLimits, Sessions
 from engine.sockets.upgrade import ResponsesSockets, SocketSettings
+from engine.spec.bodies.sequences import write_sequence
 from engine.spec.document.path_templates import variables
 from engine.spec.operation import Operation
-from engine.spec.sequences import write_sequence
 from engine.spec.spec import Specification
 from engine.stages.alternative_operation import Alternative
 from engine.stages.alternatives import Choice, refusing

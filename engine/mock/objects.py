@@ -33,7 +33,7 @@ from engine.mock.object_store import MockObject, ObjectStore
 from engine.spec.document.node import Node
 from engine.spec.document.path_templates import shape
 from engine.spec.operation import Operation
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.values.trees import Json, merge
 
 FACTS = "x-modelway-mock"

@@ -15,7 +15,7 @@ from engine.mock import faults
 from engine.mock.conversations import Conversation, MockMessage, open_conversation
 from engine.relay.websocket.handshake import subprotocols_of
 from engine.relay.websocket.messages import Closed, Message, Messages, accept
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.values.errors import AbortConnection, AbortReason
 
 log = logging.getLogger("modelway")

@@ -15,8 +15,8 @@ import orjson
 
 from engine.exchange.exchange import Exchange, Response
 from engine.mock.object_store import ObjectStore
-from engine.spec.multipart import MultipartError, boundary_of, parse
-from engine.spec.query_string import Query
+from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
+from engine.spec.parameters.query_string import Query
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
 

@@ -22,7 +22,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.objects.places import REQUEST, RESPONSE, BadPlace, IdPlace, read_place
+from engine.objects.id_places import REQUEST, RESPONSE, BadPlace, IdPlace, read_place
 from engine.source.problem import Path
 from engine.values.json_pointer import path_of
 from engine.values.trees import member_at

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.values.errors import GatewayError
 
 _DEFAULT, _MAX = 20, 100

@@ -15,9 +15,9 @@ import orjson
 
 from engine.exchange.interfaces import Part
 from engine.objects.facts import MEMBER, MarkFacts
-from engine.objects.places import IdPlace, JsonName, find
+from engine.objects.id_places import IdPlace, JsonName, find
 from engine.objects.sealed_ids import Sealer
-from engine.spec.multipart import Buffer
+from engine.spec.bodies.multipart import Buffer
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import Ambiguous, Edit, JsonPath

@@ -18,7 +18,7 @@ from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ListFacts
 from engine.objects.id_opener import IdOpener, not_found
 from engine.objects.sealed_ids import Identity, TooLong
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.values.errors import GatewayError
 from engine.values.trees import member_at
 

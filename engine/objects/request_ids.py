@@ -15,12 +15,12 @@ from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.exchange.opened_ids import OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
+from engine.objects.id_place_names import PlaceNames, names_of, sign_of
+from engine.objects.id_places import IdPlace, JsonName, find
 from engine.objects.marks import Marker
-from engine.objects.place_names import PlaceNames, names_of, sign_of
-from engine.objects.places import IdPlace, JsonName, find
 from engine.process.loop_turn import paced
-from engine.spec.multipart import MultipartError, boundary_of, parse
-from engine.spec.query_string import Query, decode
+from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
+from engine.spec.parameters.query_string import Query, decode
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
     ESCAPE,

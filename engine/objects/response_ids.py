@@ -11,9 +11,9 @@ import orjson
 from engine.exchange.interfaces import Headers
 from engine.exchange.opened_ids import Holder
 from engine.objects.facts import ObjectFacts
+from engine.objects.id_place_names import PlaceNames
+from engine.objects.id_places import IdPlace, JsonName, find
 from engine.objects.marks import Changes, unmarked
-from engine.objects.place_names import PlaceNames
-from engine.objects.places import IdPlace, JsonName, find
 from engine.objects.sealed_ids import Identity, Sealer, TooLong
 from engine.relay.filter import Filter
 from engine.relay.whole_body import has_whole_body

@@ -8,8 +8,8 @@ import orjson
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
-from engine.objects.place_names import PlaceNames
-from engine.objects.places import JsonName, find
+from engine.objects.id_place_names import PlaceNames
+from engine.objects.id_places import JsonName, find
 from engine.objects.response_ids import ResponseSealer
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (

@@ -14,16 +14,16 @@ from urllib.parse import quote
 
 from engine.plan.route import Route
 from engine.source.problem import Path
+from engine.spec.bodies.request_bodies import Bodies
 from engine.spec.document.node import Library, Node
 from engine.spec.document.path_items import declared_parameters
 from engine.spec.document.schema_keywords import SUBSCHEMA_LISTS
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter
-from engine.spec.query_string import Query
-from engine.spec.refusal_messages import explain
-from engine.spec.request_bodies import Bodies
-from engine.spec.schema_validator import SchemaValidator
-from engine.spec.schemas import Schemas
+from engine.spec.parameters.query_string import Query
+from engine.spec.schemas.compiled_schemas import Schemas
+from engine.spec.schemas.refusal_messages import explain
+from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError, Malformed
 from engine.values.media_types import body_kind, essence

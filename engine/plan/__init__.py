@@ -1,3 +1,3 @@
 """PLAN: makes a Plan of Routes from the config and the documents. All names are resolved here, and
-all problems are reported at once. Read `make_plan.py` first, then `route.py`.
+all problems are reported at once. Read `assembly/make_plan.py` first, then `route.py`.
 """

@@ -24,20 +24,20 @@ from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
 from engine.dialects.interface.client_secrets import ClientSecretFormat
 from engine.edge.answers.own_answer import OwnAnswer
+from engine.edge.host_names import ANY_HOST, wider_patterns
 from engine.metering.tokenizer import Tokenizer
 from engine.objects.facts import ObjectFacts
 from engine.plan.tool_pins import Definition
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
+from engine.spec.bodies.response_schemas import ResponseValidators
 from engine.spec.document.node import Node
 from engine.spec.expression import Expression
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
-from engine.spec.response_schemas import ResponseValidators
 from engine.spec.security import Carrier
 from engine.spec.spec import Specification
 from engine.translations import counted_language, counterparts, language_of, path_suffixes
-from engine.values.host_names import ANY_HOST, wider_patterns
 from engine.values.usage import Takes
 
 HOSTS = " at "

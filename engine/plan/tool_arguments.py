@@ -22,7 +22,7 @@ from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter
-from engine.spec.schema_validator import SchemaValidator
+from engine.spec.schemas.schema_validator import SchemaValidator
 
 BODY = "body"
 MAX_NAME = 64

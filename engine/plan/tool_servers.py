@@ -22,10 +22,10 @@ from engine.policies import Guards, guards, transform_of
 from engine.source.files import is_file, read_bytes
 from engine.source.problem import Findings
 from engine.source.suggestion import did_you_mean
-from engine.spec.body_parsers import parse_json
+from engine.spec.bodies.body_parsers import parse_json
+from engine.spec.bodies.request_bodies import Bodies, BodyRule
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter
-from engine.spec.request_bodies import Bodies, BodyRule
 from engine.spec.security import BEARER
 from engine.values.usage import Takes
 

@@ -6,12 +6,12 @@ modules of `engine` may change at any time. `docs/how-to/plugin.md` lists what m
 
 from __future__ import annotations
 
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential import Credential, LiveCredential
 from engine.credentials.interface.credential_kind import CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
 from engine.credentials.interface.fixed import HeaderCredential, QueryCredential, set_header
-from engine.credentials.tokens.token import CredentialUnavailable
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect
 from engine.dialects.interface.model_list import ModelCard, ModelList
@@ -25,7 +25,7 @@ from engine.upstream.target import Target
 from engine.upstream.target_groups import Strategy, TargetGroup
 from engine.values.errors import GatewayError
 from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, window_of
-from engine.values.sharing import BY, SHARING_KEYS
+from engine.values.quota_sharers import BY, SHARING_KEYS
 from engine.values.upstream_request import UpstreamRequest as Request
 from engine.values.usage import OutputFields, Usage
 

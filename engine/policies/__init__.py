@@ -25,11 +25,11 @@ from engine.policies.interface import (
     StagePolicy,
     TransformPolicy,
 )
-from engine.spec.member_spellings import Spellings
+from engine.spec.schemas.member_spellings import Spellings
 from engine.values.discovery import Plugins
 from engine.values.installed_plugins import POLICIES
 from engine.values.quota import Quota, QuotaRule, depends_on_model, window_key
-from engine.values.sharing import Sharing, read_sharing
+from engine.values.quota_sharers import Sharing, read_sharing
 
 KINDS: Plugins[PolicyKind] = Plugins(
     __name__, "POLICY", StagePolicy, LimitPolicy, TransformPolicy, group=POLICIES

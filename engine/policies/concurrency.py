@@ -7,7 +7,7 @@ from typing import Any
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
 from engine.values.quota import AMOUNT, Quota
-from engine.values.sharing import SHARING_KEYS
+from engine.values.quota_sharers import SHARING_KEYS
 
 _SCHEMA: Schema = {
     "description": "Requests at the same time.",

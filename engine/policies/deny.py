@@ -18,8 +18,8 @@ from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.policies.interface import Moment, StagePolicy
-from engine.spec.member_spellings import Spellings
 from engine.spec.request_conditions import Condition, ConditionError, compile_condition
+from engine.spec.schemas.member_spellings import Spellings
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
 

@@ -13,7 +13,7 @@ from engine.config.routes import Policy
 from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
-from engine.spec.member_spellings import Spellings
+from engine.spec.schemas.member_spellings import Spellings
 from engine.values.quota import Quota
 
 Options = TypeVar("Options")

@@ -10,7 +10,7 @@ from typing import Any
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
 from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, policy_quota
-from engine.values.sharing import SHARING_KEYS
+from engine.values.quota_sharers import SHARING_KEYS
 
 _SCHEMA: Schema = {
     "description": "Model tokens, in and out, per window.",

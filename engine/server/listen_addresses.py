@@ -8,8 +8,8 @@ import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from engine.config.listen_address import ListenAddress
 from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
-from engine.values.listen_address import ListenAddress
 
 _MAX_PATH = 100
 """The most bytes in the path of a Unix socket: the limit of macOS (104) and Linux (108), rounded

@@ -14,7 +14,7 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.sock import BaseSocket
 
-from engine.values.listen_address import ListenAddress
+from engine.config.listen_address import ListenAddress
 
 _CLASSES = {
     socket.AF_INET: sock.TCPSocket,

@@ -16,8 +16,8 @@ from engine.server.crew import ALONE, Crew, Role
 from engine.server.heavy.worker import HeavyWorker
 from engine.server.recorder_process import RecorderProcess
 from engine.server.reloadable_app import ReloadableApp
-from engine.server.service_manager import ServiceManager
 from engine.server.shutdown import SIGNALS
+from engine.server.systemd import ServiceManager
 from engine.server.watchdog import Watchdog
 from engine.server.worker_states import WorkerStates
 

@@ -15,6 +15,7 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.exchange.caller_connection import Answer, InternalCaller, TrySend
 from engine.exchange.interruption import CallerLeft, interruption
+from engine.objects.response_items import items_of, join_items, output_items, whole_request
 from engine.process.loop_turn import await_turn
 from engine.sockets.events import EventMessages
 from engine.sockets.memory import ResponseMemory
@@ -27,7 +28,6 @@ from engine.sockets.messages import (
 )
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.events import LONG_EVENT
-from engine.values.response_items import items_of, join_items, output_items, whole_request
 from engine.values.trees import Json
 
 log = logging.getLogger("modelway")

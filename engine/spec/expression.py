@@ -20,8 +20,8 @@ import orjson
 
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
-from engine.spec.multipart import boundary_of
-from engine.spec.query_string import Query
+from engine.spec.bodies.multipart import boundary_of
+from engine.spec.parameters.query_string import Query
 from engine.values.errors import GatewayError
 from engine.values.http_names import HEADER_NAME
 from engine.values.json_edit import Ambiguous, Edit, only_mention, quoted_name, spans

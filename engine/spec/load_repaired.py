@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 from engine.source.problem import Findings
-from engine.spec.document import misspelt_keys, reference_siblings, unreadable_parts
+from engine.spec.document.checks import misspelt_keys, unreadable_parts
 from engine.spec.document.item_schemas import describe_items
-from engine.spec.document.load import load
 from engine.spec.document.node import Library
-from engine.spec.document.references import remove_lost
+from engine.spec.document.references import reference_siblings
+from engine.spec.document.references.absolute_references import remove_lost
+from engine.spec.document.references.self_references import remove_self_references
 from engine.spec.document.repairs.apply import repair
-from engine.spec.document.self_references import remove_self_references
 from engine.spec.document.swagger.conversion import convert
+from engine.spec.load import load
 
 
 def load_and_repair(

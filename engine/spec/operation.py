@@ -11,13 +11,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.source.problem import Findings, Level, Path, Source
+from engine.spec.bodies.request_bodies import NO_BODIES, Bodies, any_bodies, compile_bodies
 from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import method_of
 from engine.spec.document.path_keys import Address
 from engine.spec.parameter import Parameter, compile_parameters
-from engine.spec.request_bodies import NO_BODIES, Bodies, any_bodies, compile_bodies
-from engine.spec.schemas import Schemas
+from engine.spec.schemas.compiled_schemas import Schemas
 from engine.spec.security import Carrier, carriers
 
 CLIENT_SECRETS = "x-modelway-client-secrets"

@@ -12,7 +12,7 @@ from engine.spec.document.node import Library, Node
 from engine.spec.document.path_items import method_of, operations_of
 from engine.spec.document.path_templates import shape
 from engine.spec.operation import Declaration, Operation, compile_operation
-from engine.spec.schemas import Schemas
+from engine.spec.schemas.compiled_schemas import Schemas
 from engine.values.http_names import is_served
 from engine.values.units import format_count
 

@@ -12,18 +12,18 @@ from msgspec import Struct
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.source.problem import Findings, Level
+from engine.spec.bodies.form_bodies import compile_form
 from engine.spec.document import path_templates
 from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
 from engine.spec.document.schema_types import Resolve, kind_of, properties_of, types_of
-from engine.spec.form_bodies import compile_form
-from engine.spec.parameter_readers import compile_reader, splits_at_commas
-from engine.spec.parameter_styles import Reader, http_date_reader, parse_json
-from engine.spec.query_string import Query, decode
-from engine.spec.refusal_messages import explain
-from engine.spec.schema_validator import SchemaValidator
-from engine.spec.schemas import Schemas
+from engine.spec.parameters.parameter_readers import compile_reader, splits_at_commas
+from engine.spec.parameters.parameter_styles import Reader, http_date_reader, parse_json
+from engine.spec.parameters.query_string import Query, decode
+from engine.spec.schemas.compiled_schemas import Schemas
+from engine.spec.schemas.refusal_messages import explain
+from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.values.errors import GatewayError, Malformed
 from engine.values.media_types import body_kind, essence
 

@@ -13,15 +13,15 @@ import orjson
 from msgspec import Struct, field
 
 from engine.exchange.exchange import MISSING
+from engine.spec.bodies.form_writer import write_form
+from engine.spec.bodies.multipart_writer import write_multipart
+from engine.spec.bodies.sequences import write_sequence
 from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
 from engine.spec.document.styles import STYLES
-from engine.spec.form_writer import write_form
-from engine.spec.multipart_writer import write_multipart
 from engine.spec.operation import Operation
-from engine.spec.parameter_writers import ParameterWriter, parameter_writer
-from engine.spec.sequences import write_sequence
+from engine.spec.parameters.parameter_writers import ParameterWriter, parameter_writer
 from engine.values.media_types import body_kind, essence, sequence_kind
 
 

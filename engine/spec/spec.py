@@ -9,16 +9,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from engine.source.problem import Findings, Problem
-from engine.spec.broken_keyword import BrokenKeyword
+from engine.spec.bodies.response_schemas import ResponseValidators, compile_responses
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.node import Library, Node
-from engine.spec.json_schema_files import NestedTooDeeply, Purpose
 from engine.spec.operation import Operation, recompile
 from engine.spec.operation_reader import OperationReader
 from engine.spec.request_writer import RequestWriter
-from engine.spec.response_schemas import ResponseValidators, compile_responses
-from engine.spec.schema_validator import SchemaValidator
-from engine.spec.schemas import Schemas
+from engine.spec.schemas.broken_keyword import BrokenKeyword
+from engine.spec.schemas.compiled_schemas import Schemas
+from engine.spec.schemas.json_schema_files import NestedTooDeeply, Purpose
+from engine.spec.schemas.schema_validator import SchemaValidator
 
 
 class Specification(Struct, frozen=True):

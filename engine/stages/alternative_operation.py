@@ -16,10 +16,10 @@ from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.spec.operation import Operation
 from engine.spec.parameter import accepts_parameters, check_parameters
-from engine.spec.refusal_messages import explain_distance
-from engine.spec.schema_validator import SchemaValidator
+from engine.spec.schemas.refusal_messages import explain_distance
+from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.spec.security import Carrier
-from engine.stages.carriers import secret_in
+from engine.stages.token_carriers import secret_in
 from engine.stages.validate import (
     drop_unknown,
     refuse_read_only,

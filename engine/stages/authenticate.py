@@ -1,4 +1,4 @@
-"""Authentication: the caller of a request, by its token. `carriers.py` reads and removes tokens."""
+"""Authentication: the caller of a request, by its token, which `token_carriers.py` reads."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.services import ClientSecretKeys, Services
 from engine.exchange.sign_in import SignIn
 from engine.spec.security import Carrier
-from engine.stages.carriers import (
+from engine.stages.client_secret import caller_of_client_secret, invalid_client_secret
+from engine.stages.token_carriers import (
     challenge_of,
     places_text,
     secrets_reader,
     secrets_remover,
 )
-from engine.stages.client_secret import caller_of_client_secret, invalid_client_secret
 from engine.values.caller import Caller, digest
 from engine.values.client_address import caller_address, networks, within
 from engine.values.errors import GatewayError

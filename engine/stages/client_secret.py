@@ -14,7 +14,7 @@ from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.services import ClientSecretKeys, Services
 from engine.spec.expression import Expression, lenient_name
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway, Limit
 from engine.values.errors import GatewayError

@@ -14,8 +14,8 @@ from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import Holder
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
+from engine.objects.id_places import IdPlace, JsonName, find
 from engine.objects.owners import owner_of
-from engine.objects.places import IdPlace, JsonName, find
 from engine.objects.sealed_ids import Identity, is_sealed
 from engine.spec.model_locations import ModelLocations
 from engine.values.json_edit import JsonPath, apply_edits, edits

@@ -16,12 +16,12 @@ from engine.exchange.body import Body, spool
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Part
 from engine.exchange.opened_ids import Batch, OpenedIds
-from engine.objects.batch_files import BatchFiles
-from engine.objects.batch_requests import BatchRequest, BatchWriter, VendorRequest
+from engine.objects.batches.batch_files import BatchFiles
+from engine.objects.batches.batch_requests import BatchRequest, BatchWriter, VendorRequest
+from engine.objects.id_places import JsonName, find
 from engine.objects.owners import owner_of
-from engine.objects.places import JsonName, find
 from engine.process.loop_turn import pacer
-from engine.spec.multipart import MultipartError, boundary_of, parse
+from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
 from engine.values.errors import GatewayError
 from engine.values.json_edit import JsonPath
 from engine.values.media_types import essence

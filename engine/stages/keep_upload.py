@@ -1,5 +1,5 @@
 """The stage that keeps what is uploaded and may be a batch, so that its requests can be judged when
-the batch is created (`objects/batch_uploads.py`)."""
+the batch is created (`objects/batches/batch_uploads.py`)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from engine.dialects.interface.files import FileFormat, Piece
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import OpenedIds, Upload
-from engine.objects.batch_uploads import MAX_FILE, BatchUploads, UploadPiece
+from engine.objects.batches.batch_uploads import MAX_FILE, BatchUploads, UploadPiece
 from engine.objects.id_opener import IdOpener
+from engine.objects.id_places import IdPlace
 from engine.objects.owners import NOBODY, owner_of
-from engine.objects.places import IdPlace
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 
 _HEAD = 65_536
 _REQUEST = b'"request"'

@@ -22,7 +22,7 @@ from engine.values.counters import Counters, CountersAway, TakeResult
 from engine.values.errors import GatewayError
 from engine.values.limit_warning import LimitWarning
 from engine.values.quota import KINDS, Quota, QuotaRule, Window
-from engine.values.sharing import NOBODY, OTHERS, PLACES, Sharer, Sharing
+from engine.values.quota_sharers import NOBODY, OTHERS, PLACES, Sharer, Sharing
 
 counters_warning = LogThrottle(level=logging.ERROR)
 """Logs that the counters are unavailable, at most once a minute."""

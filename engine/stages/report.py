@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import Pipeline, PushStream
 from engine.process.log_throttle import LogThrottle
-from engine.spec.refusal_messages import Refusal
-from engine.spec.response_schemas import ResponseValidators
+from engine.spec.bodies.response_schemas import ResponseValidators
+from engine.spec.schemas.refusal_messages import Refusal
 from engine.values.errors import GatewayError
 from engine.values.media_types import essence, is_json, sequence_kind
 from engine.values.redaction import redact_tokens

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from engine.exchange.body import Body, BodyStream, ReceivedBody
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.streamed_body import Rest, StreamedBody
-from engine.spec.multipart import MultipartError, boundary_of, open_part
-from engine.spec.multipart_stream import file_chunks
-from engine.spec.request_bodies import Bodies, check
+from engine.spec.bodies.multipart import MultipartError, boundary_of, open_part
+from engine.spec.bodies.multipart_stream import file_chunks
+from engine.spec.bodies.request_bodies import Bodies, check
 from engine.stages.validate import Checks, refusal_of
 from engine.values.errors import GatewayError
 from engine.values.media_types import essence

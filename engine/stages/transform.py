@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.environ_headers import without_ranges
 from engine.exchange.exchange import Exchange, Handler, RequestEdits, Response, Stage
+from engine.spec.bodies.request_bodies import check, use_documented_names
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import check_parameters
-from engine.spec.refusal_messages import without_value
-from engine.spec.request_bodies import check, use_documented_names
+from engine.spec.schemas.refusal_messages import without_value
 from engine.transforms.caller_side import edit_request
 from engine.transforms.edited_body import edit_response
 from engine.transforms.response_edits import ResponseEditor, edits_bodies

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import MIN_COSTLY
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.spec.member_finder import Path
+from engine.spec.bodies.request_bodies import Bodies, BodyRule, check
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter, check_parameters
-from engine.spec.refusal_messages import explain, place
-from engine.spec.request_bodies import Bodies, BodyRule, check
+from engine.spec.schemas.member_finder import Path
+from engine.spec.schemas.refusal_messages import explain, place
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members

@@ -10,7 +10,7 @@ import orjson
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, RequestEdits
 from engine.exchange.interfaces import Headers
-from engine.spec.multipart import MultipartError, boundary_of, parse
+from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.form_edits import edit_form, multipart_edits
 from engine.transforms.header_edits import HeaderEdits

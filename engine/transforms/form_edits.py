@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence, Set
 import orjson
 from msgspec import Struct
 
-from engine.spec.multipart import Buffer, Part
-from engine.spec.query_string import Query
+from engine.spec.bodies.multipart import Buffer, Part
+from engine.spec.parameters.query_string import Query
 from engine.transforms.body_edits import BodyEdits, ValueEdits
 from engine.transforms.look_alikes import other_names, renamed_others
 from engine.transforms.places import Place

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from engine.spec.document.node import Node
-from engine.spec.schema_places import place_in
+from engine.spec.schemas.schema_places import place_in
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.places import ANY, ANY_DEPTH, Place
 from engine.transforms.transform import Transform

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.transforms.look_alikes import other_names, renamed_others
 from engine.transforms.template import Template, TemplateValues
 from engine.values.errors import GatewayError, Malformed

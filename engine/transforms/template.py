@@ -16,7 +16,7 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.suggestion import near
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.values.errors import Malformed
 from engine.values.http_names import HEADER_NAME
 

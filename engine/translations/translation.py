@@ -20,7 +20,7 @@ from engine.translations.neutral.calls import MAX_ARGUMENTS as MAX_NAMES
 from engine.translations.neutral.calls import AnswerTool, FirstCall
 from engine.translations.neutral.content import ToolCall, ToolResult
 from engine.translations.neutral.json_members import on_one_line
-from engine.translations.neutral.limits import SPARE, Losses, check_written
+from engine.translations.neutral.losses import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, with_unique_tools

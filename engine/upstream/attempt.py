@@ -6,8 +6,8 @@ import time
 
 import orjson
 
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.credentials.interface.credential import LiveCredential
-from engine.credentials.tokens.token import CredentialUnavailable
 from engine.dialects import Dialect, get
 from engine.dialects.interface.error_forms import wait_in
 from engine.dialects.interface.streams import Framing

@@ -15,7 +15,7 @@ from typing import Any
 from engine.config.models import STAR
 from engine.config.providers import CallerChoice
 from engine.exchange.exchange import MISSING, Exchange
-from engine.spec.refusal_messages import place
+from engine.spec.schemas.refusal_messages import place
 from engine.upstream.choice_search import search_of
 from engine.upstream.model_catalog import Catalog, ServedModel
 from engine.values.errors import GatewayError

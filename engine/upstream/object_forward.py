@@ -17,8 +17,8 @@ from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.exchange.requested_model import RequestedModel
-from engine.objects.batch_results import ResultCounter, ResultLines
-from engine.objects.batch_route import BatchRoute
+from engine.objects.batches.batch_results import ResultCounter, ResultLines
+from engine.objects.batches.batch_route import BatchRoute
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener, holder_name, not_found, vendor_ids
 from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlaces, with_names

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from engine.exchange.exchange import Exchange
 from engine.upstream.model_catalog import ServedModel
+from engine.upstream.regions import are_within, region_text
 from engine.upstream.target import Target
 from engine.upstream.target_groups import TargetGroup
 from engine.values.caller import AllowLists, Caller
 from engine.values.errors import GatewayError
-from engine.values.regions import are_within, region_text
 
 
 class RegionalModels:

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from engine.exchange.interfaces import Headers
+from engine.objects.response_items import items_of, join_items, output_items
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.handshake import answer_to, new_key
 from engine.upstream.client.client import Client
@@ -24,7 +25,6 @@ from engine.upstream.client.failures import ProtocolFailure, Reset
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.message_stream import MessageStream
 from engine.upstream.socket_response import SocketResponse
-from engine.values.response_items import items_of, join_items, output_items
 from engine.values.trees import Json
 from engine.values.upstream_request import UpstreamRequest
 

@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
-from engine.values.sharing import NOBODY, OTHERS
+from engine.values.quota_sharers import NOBODY, OTHERS
 
 MAX_NAMES = 10_000
 MIN_AGE = 60.0

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from engine.values import units
 from engine.values.calendar import PERIODS, WEEKDAYS, Calendar
-from engine.values.sharing import Sharing
+from engine.values.quota_sharers import Sharing
 from engine.values.usage import NANO, Usage
 
 _PERIODS = "|".join(PERIODS)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import orjson
 
 from engine.values.event_json import json_object
+from engine.values.quota_sharers import MAX_NAME, bounded
 from engine.values.redaction import redact_keys, redact_tokens
-from engine.values.sharing import MAX_NAME, bounded
 
 
 def tags_text(tags: Mapping[str, str]) -> str:

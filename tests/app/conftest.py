@@ -7,7 +7,7 @@ import json
 import pytest
 
 from engine.app.services.worker_services import services_of
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import Plan
 from tests.support import mcp_messages, mcp_shop, mcp_upstreams
 from tests.support.recording import answer, recorder

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from engine.app import preload
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.upstream.client import tls
 from engine.upstream.client.tls import TlsFiles
 from tests.support.each import each
@@ -16,7 +16,7 @@ import os, sys, tempfile
 from pathlib import Path
 import engine.cli.serve, engine.server.reload
 from engine.app.preload import preload
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.server.gevent_patches import gevent_plugins, patching
 plan = make_plan(Path("gateway.yaml"), os.environ).plan.served()
 preload(plan)

@@ -5,8 +5,8 @@ import pytest
 
 from engine.callers.caller_ledger import CallerLedger
 from engine.stores.database.failures import DatabaseAway
+from engine.stores.usage_query import UsageQuery
 from engine.values.errors import GatewayError
-from engine.values.usage_query import UsageQuery
 
 QUERY = UsageQuery(10, 11)
 

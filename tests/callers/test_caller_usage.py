@@ -7,12 +7,12 @@ import pytest
 from engine.callers.caller_usage import CallerUsage
 from engine.callers.limits.own_limits import OwnLimits
 from engine.stores.database.failures import DatabaseAway
+from engine.stores.usage_query import UsageQuery
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway, TakeResult
 from engine.values.errors import GatewayError
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import shared_by
-from engine.values.usage_query import UsageQuery
+from engine.values.quota_sharers import shared_by
 
 NOW = 1_800_000_000.0
 TODAY = int(NOW) // 86_400

@@ -6,7 +6,7 @@ from engine.callers.tags import tag_reader
 from engine.exchange.exchange import Content
 from engine.values.bounded_names import NameTables
 from engine.values.caller import Caller
-from engine.values.sharing import OTHERS, Sharer
+from engine.values.quota_sharers import OTHERS, Sharer
 from engine.values.tags import tag_in, tags_text
 from tests.support.exchanges import new_exchange
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.process.runtime_dir import runtime_directory
 from engine.server.reload import Plans
 from engine.server.worker_states import Phase, WorkerState

@@ -12,7 +12,7 @@ import pytest
 
 from engine.process.runtime_dir import base, runtime_directory
 from engine.spec.document.cache import MIN_SIZE
-from engine.spec.schema_validator import SchemaValidator
+from engine.spec.schemas.schema_validator import SchemaValidator
 from tests.support.commands import GOOD, assert_refused, modelway
 from tests.support.each import each
 from tests.support.masters import start_in_process

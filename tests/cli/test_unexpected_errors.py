@@ -17,7 +17,7 @@ from engine.cli import check as check_command
 from engine.cli import check_formats, config_file, explain, routes, unexpected_errors
 from engine.cli import diff as diff_command
 from engine.cli import test as test_command
-from engine.plan import documents
+from engine.plan.assembly import documents
 from engine.spec import operation_reader
 from tests.support.commands import modelway
 from tests.support.each import each

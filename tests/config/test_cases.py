@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.source.problem import Level, Problem, render
 from tests.support import paths

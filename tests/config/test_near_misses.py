@@ -8,7 +8,7 @@ import pytest
 
 from engine import dialects, policies
 from engine.config import json_schema
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source.suggestion import near
 from tests.support.each import each
 from tests.support.paths import ROOT

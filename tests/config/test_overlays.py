@@ -9,7 +9,7 @@ from engine.config.include import join_includes
 from engine.config.joined_document import TAGS
 from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.references import expander
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source.problem import Findings, place_of
 from engine.source.reader import read_file
 from tests.support import paths

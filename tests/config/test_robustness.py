@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from engine.app.build import build
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from tests.support import paths
 from tests.support.each import each
 from tests.support.thorough import share

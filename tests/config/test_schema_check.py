@@ -192,8 +192,9 @@ def test_the_editor_line_of_the_shipped_config_leads_to_the_schema():
 def test_a_valid_config_needs_no_second_validator():
     """Its import takes 45 ms and 2 MB, which every worker would have."""
     program = (
-        "import sys; import engine.app.build, engine.plan.make_plan; from pathlib import Path;"
-        f"engine.plan.make_plan.make_plan(Path({str(files.CONFIG)!r}), {{}});"
+        "import sys; import engine.app.build, engine.plan.assembly.make_plan;"
+        "from pathlib import Path;"
+        f"engine.plan.assembly.make_plan.make_plan(Path({str(files.CONFIG)!r}), {{}});"
         "assert not {'jsonschema', 'referencing', 'attrs'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -6,7 +6,7 @@ from engine import credentials
 from engine.config import providers
 from engine.config.listed_models import listed_models
 from engine.config.starter_config import entry_lines, starter
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source.problem import Level
 from tests.support.paths import ROOT
 

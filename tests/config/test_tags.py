@@ -2,7 +2,7 @@
 
 from engine.config.tags import RESERVED
 from engine.stores.database.totals import KINDS
-from engine.values.sharing import Sharer
+from engine.values.quota_sharers import Sharer
 from tests.support.configs import read_config
 
 

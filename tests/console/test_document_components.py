@@ -7,7 +7,7 @@ import pytest
 
 from engine.console.document_components import fill_example
 from engine.console.reference import merged
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from tests.console.conftest import openapi_errors
 
 CONFIG = """

@@ -9,7 +9,7 @@ import pytest
 from engine.console import reference
 from engine.console.pages import FILES
 from engine.console.reference import merged
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from tests.console.conftest import openapi_errors, planned
 from tests.support.agents import environment, missing_node
 from tests.support.exchanges import new_exchange

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.credentials.access_tokens.source import TokenSource
+from engine.credentials.access_tokens.token import Token
 from engine.credentials.aws import FetchedKeys, FixedKeys
 from engine.credentials.signatures.sigv4 import Keys
-from engine.credentials.tokens.source import TokenSource
-from engine.credentials.tokens.token import Token
 from engine.values.upstream_request import UpstreamRequest
 from tests.support.credentials import problems_of, read
 from tests.support.signing import KEYS, NOW, by_botocore

@@ -56,7 +56,7 @@ ELSEWHERE = {
     ): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "cn --config"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/batches.md", "prices:"): "tests/e2e/test_batches.py",
-    ("docs/how-to/batches.md", "The batch was not"): "tests/objects/test_batch_requests.py",
+    ("docs/how-to/batches.md", "The batch was not"): "tests/objects/batches/test_batch_requests.py",
     ("docs/how-to/agents.md", "objects: {key"): "tests/e2e/test_compaction.py",
     (
         "docs/reference/translation.md",
@@ -75,7 +75,7 @@ ELSEWHERE = {
     ("docs/how-to/warnings.md", "{\n"): "tests/callers/limits/test_limit_event.py",
     ("docs/how-to/tools.md", "upstreams:"): "tests/e2e/test_mcp_servers.py",
     ("docs/how-to/tools.md", "mcp:"): "tests/app/test_model_tools.py",
-    ("docs/how-to/objects.md", "specs:"): "tests/plan/test_object_checks.py",
+    ("docs/how-to/objects.md", "specs:"): "tests/plan/checks/test_objects.py",
     ("docs/how-to/tools.md", "$ modelway tools pin"): "tests/cli/tools/test_pin.py",
     ("docs/reference/ledger.md", "$ modelway usage --by session"): "tests/cli/usage/test_usage.py",
     ("docs/reference/operations.md", "curl https"): "tests/e2e/test_client_secrets.py",

@@ -25,7 +25,7 @@ import orjson
 from engine.mcp.invalid_arguments import InvalidArguments
 from engine.mcp.listed_tool import list_entry
 from engine.mcp.tool import Tool, tools_and_refusals
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import Plan
 from tests.documents.document import Document, NotJudged, Operation, Part
 from tests.documents.packages import corpus

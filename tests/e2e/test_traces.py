@@ -285,7 +285,8 @@ def test_without_the_key_nothing_of_opentelemetry_is_imported(tmp_path):
     text = shipped(folder)
     (folder / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:0"))
     code = (
-        "import os, sys; from pathlib import Path; from engine.plan.make_plan import make_plan; "
+        "import os, sys; from pathlib import Path; "
+        "from engine.plan.assembly.make_plan import make_plan; "
         "from engine.app.build import build; "
         "app = build(make_plan(Path('gateway.yaml'), os.environ).plan); "
         "print([m for m in sys.modules if m.split('.')[0] in ('opentelemetry', 'google') "

@@ -11,7 +11,7 @@ from engine import dialects
 from engine.dialects.interface.usage import MAX_COUNT
 from engine.exchange.body import receive
 from engine.metering.estimate import DEFAULT_OUTPUT, MAX_FILE, estimate, input_tokens
-from engine.spec.multipart import boundary_of, parse
+from engine.spec.bodies.multipart import boundary_of, parse
 from engine.values.usage import Takes, Usage
 from tests.support.documents import exchange, form_data
 from tests.support.exchanges import set_content

@@ -13,12 +13,12 @@ import orjson
 import pytest
 import yaml
 
+from engine.dialects.gemini.proto_json import json_name
 from engine.objects.facts import read_facts
 from engine.objects.id_opener import IdOpener
-from engine.objects.places import ANY, ANY_DEPTH, IdPlace
+from engine.objects.id_places import ANY, ANY_DEPTH, IdPlace
 from engine.objects.request_ids import RequestIds
 from engine.objects.sealed_ids import Sealer
-from engine.values.proto_json import json_name
 from tests.support.paths import ROOT
 
 NAMES = sorted(

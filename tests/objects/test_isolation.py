@@ -21,14 +21,14 @@ from engine.exchange.opened_ids import Holder
 from engine.exchange.request import Request
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
+from engine.objects.id_places import ANY, ANY_DEPTH, IdPlace
 from engine.objects.owners import owner_of
-from engine.objects.places import ANY, ANY_DEPTH, IdPlace
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.objects.session_ids import SessionIds
 from engine.offline.rehearsal.stand_in_answers import StandInAnswer
 from engine.offline.rehearsal.stand_ins import CannedResponse, Recorder
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import Route
 from engine.spec.document import path_templates
 from engine.values.caller import Caller

@@ -9,7 +9,7 @@ from engine.exchange.body import Body
 from engine.objects.facts import MEMBER, read_facts
 from engine.objects.marks import Marker, marks_in, unmarked
 from engine.objects.sealed_ids import Sealer
-from engine.spec.multipart import parse
+from engine.spec.bodies.multipart import parse
 from engine.values.errors import GatewayError
 from engine.values.json_edit import apply_edits, edits
 from tests.support.each import each

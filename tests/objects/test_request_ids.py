@@ -8,6 +8,7 @@ from urllib.parse import quote
 import orjson
 import pytest
 
+from engine.dialects.gemini.proto_json import json_name
 from engine.exchange.body import Body
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import read_facts
@@ -16,7 +17,6 @@ from engine.objects.owners import NOBODY
 from engine.objects.request_ids import RequestIds
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.values.errors import GatewayError
-from engine.values.proto_json import json_name
 from tests.support.each import each
 from tests.support.exchanges import new_exchange
 from tests.support.recording import MULTIPART, multipart

@@ -15,7 +15,7 @@ from engine import cli
 from engine.config import providers
 from engine.offline import audit
 from engine.offline.ignores import Ignores
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source import files
 from engine.source.problem import Level, Problem, render
 from tests.config.test_cases import case

@@ -13,7 +13,7 @@ from engine import cli
 from engine.cli import unexpected_errors
 from engine.offline.explanations import codes, explanation
 from engine.offline.second_opinion import compare
-from engine.plan import provider_checks
+from engine.plan.checks import providers as provider_checks
 from tests.support import paths
 from tests.support.blocks import blocks_of
 from tests.support.each import each

@@ -9,7 +9,7 @@ import pytest
 
 from engine import policies
 from engine.offline.plugin_findings import note_plugins
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.policies.interface import PolicyKind
 from engine.values import installed_plugins
 from engine.values.discovery import Plugins

@@ -9,7 +9,7 @@ import yaml
 
 from engine.offline import request_examples
 from engine.offline.audit import audit
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from tests.support.each import each
 
 NAMED = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}

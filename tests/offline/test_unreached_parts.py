@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.offline.unreached_parts import lower_unreached
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source.problem import Level
-from engine.spec.document.mistakes import note_mistakes
+from engine.spec.document.checks.mistakes import note_mistakes
 from tests.support.each import each
 
 CONFIG = """

@@ -1,6 +1,6 @@
 """Models as tools in the plan."""
 
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.model_tools import route_of
 from tests.support.each import each
 from tests.support.paths import ROOT

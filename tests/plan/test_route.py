@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.config.schema_check import gateway_validator
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 from tests.test_staircase import ENGINE
 

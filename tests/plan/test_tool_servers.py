@@ -1,6 +1,6 @@
 """Other MCP servers in the plan."""
 
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.tool_pins import pins_text
 from engine.plan.tool_servers import used_upstreams
 from tests.support.each import each

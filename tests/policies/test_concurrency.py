@@ -5,7 +5,7 @@ import pytest
 from engine.config.routes import Policy
 from engine.policies import guards
 from engine.values.quota import Quota
-from engine.values.sharing import shared_by
+from engine.values.quota_sharers import shared_by
 
 
 @pytest.mark.parametrize(("by", "sharing"), [("token", shared_by("token")), ("all", shared_by())])

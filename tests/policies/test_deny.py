@@ -10,7 +10,7 @@ from engine.config.routes import Policy
 from engine.offline.diff.difference import differences_between
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.rehearse import rehearse
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.policies.deny import read
 from tests.support.each import each
 from tests.support.paths import CASES as ALL_CASES

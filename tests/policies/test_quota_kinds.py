@@ -12,7 +12,7 @@ from engine.config.routes import Policy
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.offline.diff.restrictions import quota_text
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.policies.interface import PolicyKind
 from engine.stages.limit import limit
 from engine.stores.counters.memory import MemoryCounters
@@ -20,7 +20,7 @@ from engine.values import quota
 from engine.values.discovery import Plugins
 from engine.values.errors import GatewayError
 from engine.values.quota import QuotaKind
-from engine.values.sharing import shared_by
+from engine.values.quota_sharers import shared_by
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
 

@@ -2,8 +2,8 @@
 
 import orjson
 
+from engine.objects.response_items import whole_request
 from engine.sockets.memory import PER_LANE, MemoryBudget, ResponseMemory
-from engine.values.response_items import whole_request
 
 
 def memory(size=1000, budget=None):

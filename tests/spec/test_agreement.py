@@ -35,7 +35,7 @@ from openapi_core.validation.schemas import (
 )
 from openapi_core.validation.schemas.exceptions import InvalidSchemaValue
 
-from engine.spec.schemas import Schemas
+from engine.spec.schemas.compiled_schemas import Schemas
 from tests.support.documents import document, library, validator
 from tests.support.each import each
 from tests.support.thorough import examples

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.values.errors import GatewayError
 from tests.support.documents import ask, document, operations
 from tests.support.each import each

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from engine.exchange.body import receive
 from engine.exchange.exchange import MISSING, Exchange
+from engine.spec.bodies.form_bodies import compile_form, compile_multipart
+from engine.spec.bodies.multipart import boundary_of
+from engine.spec.bodies.multipart import parse as parse_multipart
 from engine.spec.expression import parse
-from engine.spec.form_bodies import compile_form, compile_multipart
-from engine.spec.multipart import boundary_of
-from engine.spec.multipart import parse as parse_multipart
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange, form_data
 from tests.support.each import each

@@ -10,7 +10,7 @@ import pytest
 
 from engine.source.problem import Findings
 from engine.spec.operation_reader import OperationReader
-from engine.spec.schemas import Schemas
+from engine.spec.schemas.compiled_schemas import Schemas
 from engine.values.errors import GatewayError
 from tests.support.documents import RESPONSES, ask, document, get, library, operations, read
 from tests.support.each import each

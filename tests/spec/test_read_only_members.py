@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.member_finder import read_only_members
+from engine.spec.schemas.member_finder import read_only_members
 from tests.support.documents import document, library
 from tests.support.each import each
 

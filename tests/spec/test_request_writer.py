@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from engine.plan.make_plan import make_plan
-from engine.spec.multipart_writer import File
+from engine.plan.assembly.make_plan import make_plan
+from engine.spec.bodies.multipart_writer import File
 from engine.spec.request_writer import RequestValues
 from tests.support.each import each
 

@@ -10,12 +10,12 @@ from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
+from engine.exchange.token_bucket import GuessLimit
 from engine.spec.security import BASIC, BEARER, Carrier
 from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller, digest
 from engine.values.client_address import networks
 from engine.values.errors import GatewayError
-from engine.values.token_bucket import GuessLimit
 from tests.support.exchanges import new_exchange
 
 SECRET, OTHER, EXPIRED = "mw-secret", "mw-other", "mw-expired"

@@ -6,7 +6,7 @@ import pytest
 from engine import dialects
 from engine.exchange.body import Body, spool
 from engine.exchange.exchange import Response
-from engine.objects.batch_requests import VendorRequest
+from engine.objects.batches.batch_requests import VendorRequest
 from engine.stages.judge_batch import HEADER, judge_batch, refuse_pieces
 from engine.values.errors import GatewayError
 from tests.support.each import each

@@ -7,10 +7,10 @@ from engine.exchange.body import Body, spool
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Response
 from engine.exchange.opened_ids import Holder, Upload
-from engine.objects import batch_uploads
-from engine.objects.batch_uploads import MAX_FILE, BatchUploads
+from engine.objects.batches import batch_uploads
+from engine.objects.batches.batch_uploads import MAX_FILE, BatchUploads
 from engine.objects.id_opener import IdOpener
-from engine.objects.places import REQUEST, read_place
+from engine.objects.id_places import REQUEST, read_place
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.stages.keep_upload import UploadRules, keep_upload
 from engine.stores.database.failures import DatabaseAway

@@ -24,7 +24,7 @@ from engine.values.errors import GatewayError
 from engine.values.price import price_of
 from engine.values.price_list import Prices, TeamPriceList
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import shared_by
+from engine.values.quota_sharers import shared_by
 from engine.values.usage import Usage
 from tests.support.counters import Limit
 from tests.support.exchanges import new_exchange

@@ -12,7 +12,7 @@ import pytest
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Response
-from engine.spec.response_schemas import ResponseValidators
+from engine.spec.bodies.response_schemas import ResponseValidators
 from engine.stages.report import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
 from engine.stages.report import mismatches as process_mismatches
 from engine.stages.validate import checks_of

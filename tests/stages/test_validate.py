@@ -5,11 +5,11 @@ from contextlib import suppress
 import pytest
 
 from engine.exchange.caller_connection import MIN_COSTLY, WSGIConnection
-from engine.spec.body_parsers import parse_json
+from engine.spec.bodies.body_parsers import parse_json
+from engine.spec.bodies.request_bodies import Bodies, BodyRule
 from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations
-from engine.spec.request_bodies import Bodies, BodyRule
-from engine.spec.schema_validator import validator_of
+from engine.spec.schemas.schema_validator import validator_of
 from engine.stages.validate import Checks, checks_of, validate_body, validate_parameters
 from engine.values.errors import GatewayError
 from tests.support import documents

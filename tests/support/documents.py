@@ -15,11 +15,11 @@ from engine.source.files import DOCUMENTS
 from engine.source.problem import Findings, Problem
 from engine.source.reader import SourceDocument
 from engine.spec import spec as documents
+from engine.spec.bodies.request_bodies import check
 from engine.spec.document.node import Library, Node
 from engine.spec.document.repairs.apply import repair
 from engine.spec.operation import Operation
-from engine.spec.request_bodies import check
-from engine.spec.schemas import Schemas
+from engine.spec.schemas.compiled_schemas import Schemas
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange

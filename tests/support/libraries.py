@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.source.problem import Findings, Problem
-from engine.spec.document.load import load
 from engine.spec.document.node import Library, Node
+from engine.spec.load import load
 
 HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
 

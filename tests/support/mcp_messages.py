@@ -15,7 +15,7 @@ from engine.app.services.worker_services import services_of
 from engine.exchange.exchange import Exchange
 from engine.exchange.request import Request
 from engine.mcp.protocol.revisions import MODERN
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 
 Json = dict[str, Any]
 

@@ -28,10 +28,10 @@ import yaml
 from engine.cli.check_formats import in_order
 from engine.offline.audit import audit
 from engine.offline.ignores import Ignores
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source.problem import Level, Problem
-from engine.spec.document.mistakes import note_mistakes
-from engine.spec.document.standard import breaches
+from engine.spec.document.checks.mistakes import note_mistakes
+from engine.spec.document.checks.standard_breaches import breaches
 from tests.support import paths
 
 FOLDER = paths.CASES / "mistakes"

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from engine.offline.rehearsal.boot import boot
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.source.reader import read
 from tests.support import paths

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from engine.offline.diff.difference import differences_between
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 from tests.support import paths
 

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from engine.spec.multipart import boundary_of, parse
+from engine.spec.bodies.multipart import boundary_of, parse
 from tests.support.recording import ReceivedRequest, answer
 
 NUMBERS = count(1)

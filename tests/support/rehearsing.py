@@ -11,7 +11,7 @@ import yaml
 from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.values.caller import Caller, digest
 from tests.support.peer import identity

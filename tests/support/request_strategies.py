@@ -20,7 +20,7 @@ from engine.translations.neutral.content import (
     ToolResult,
 )
 from engine.translations.neutral.language import Language, RequestLine, TargetRequest
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import (
     ChatRequest,
     Message,

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 
 CONFIG = """

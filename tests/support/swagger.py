@@ -8,9 +8,9 @@ from typing import Any
 
 from engine.exchange.exchange import Exchange
 from engine.source.problem import Findings, Problem
+from engine.spec.bodies.request_bodies import check
 from engine.spec.operation import Operation
 from engine.spec.parameter import check_parameters
-from engine.spec.request_bodies import check
 from engine.spec.spec import Specification, read
 from engine.values.errors import GatewayError
 from tests.support.documents import RESPONSES, exchange, form_data

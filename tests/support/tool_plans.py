@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from engine.mcp.tool import Tool, tools_of
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import Plan, PlanResult
 from engine.spec.request_writer import WrittenRequest
 

@@ -44,7 +44,7 @@ from engine.translations.neutral.events import (
     Tokens,
 )
 from engine.translations.neutral.language import Language, RequestLine, TargetLanguage
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, Message, Role, Tool, ToolChoice
 from engine.translations.translation import Translation

@@ -258,7 +258,7 @@ def load(names: Sequence[str] = _LATE) -> None:
 
 def read_shipped_data() -> None:
     """Read what is the same for every gateway: what providers, models and keys of configs are."""
-    plan = importlib.import_module("engine.plan.make_plan")
+    plan = importlib.import_module("engine.plan.assembly.make_plan")
     translations = importlib.import_module("engine.translations")
     plan.make_plan(Path("/gateway.yaml"), {}, text=_CONFIG)
     translations.preload(importlib.import_module("engine.dialects").names())

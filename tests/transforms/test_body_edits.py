@@ -4,11 +4,11 @@ import orjson
 import pytest
 
 from engine.config.transforms import TransformConfig
+from engine.dialects.gemini.proto_json import json_name
 from engine.transforms.compile import compile_transform
 from engine.transforms.faults import Faults
 from engine.transforms.template import TemplateValues
 from engine.values.json_document import JsonDocument
-from engine.values.proto_json import json_name
 from tests.support.exchanges import new_exchange
 from tests.support.growth import MAX_GROWTH, growth
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.spec.multipart import parse
+from engine.spec.bodies.multipart import parse
 from engine.transforms.form_edits import edit_form, multipart_edits
 from engine.transforms.template import TemplateValues
 from engine.values.errors import GatewayError

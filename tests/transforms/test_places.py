@@ -2,8 +2,8 @@
 
 import pytest
 
+from engine.dialects.gemini.proto_json import json_name
 from engine.transforms.places import ANY, ANY_DEPTH, TooDeep, parse_place
-from engine.values.proto_json import json_name
 
 VALUE = {"a": {"b": [{"c": 1}, {"c": 2, "d": None}]}, "/x": 1, "e": "text"}
 

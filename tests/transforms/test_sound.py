@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from engine.exchange.request import Request
 from engine.offline.rehearsal.rehearse import rehearse
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 
 NAMES = ["a", "b", "c", "d"]
 LEAVES = [

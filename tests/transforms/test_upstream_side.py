@@ -4,11 +4,11 @@ import pytest
 
 from engine import dialects
 from engine.config.transforms import TransformConfig
+from engine.dialects.gemini.proto_json import json_name
 from engine.exchange.body import spool
 from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues
 from engine.transforms.upstream_side import UpstreamEdits
-from engine.values.proto_json import json_name
 from engine.values.upstream_request import UpstreamRequest
 from tests.support.exchanges import new_exchange
 

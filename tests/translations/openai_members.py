@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from engine.translations.neutral.language import Language, RequestLine
-from engine.translations.neutral.limits import Loss
+from engine.translations.neutral.losses import Loss
 from engine.translations.neutral.request import ChatRequest
 
 Json = dict[str, Any]

@@ -15,7 +15,7 @@ from engine.translations import language, languages, target_language, target_lan
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.language import TargetLanguage
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.upstream.client.failures import InvalidAnswer
 from engine.values.wildcard import Patterns

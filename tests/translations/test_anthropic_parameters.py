@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from engine.translations.messages.request_writer import write_request
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import (
     ChatRequest,
     OutputFormat,

@@ -17,7 +17,7 @@ from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.content import Foreign, Text
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.language import Language, RequestLine, TargetLanguage
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking, Tool, callable_tools
 from tests.support.request_strategies import MODELS
 from tests.support.translations import CASES, cases, event_data, events_of, read_whole

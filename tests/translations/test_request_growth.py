@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from engine.translations import language, translation
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.language import RequestLine, TargetRequest
-from engine.translations.neutral.limits import Losses, most_bytes
+from engine.translations.neutral.losses import Losses, most_bytes
 from engine.translations.neutral.refusals import MAX_TEXTS, LossRules
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.translation import Translation

@@ -11,8 +11,8 @@ import pytest
 from gevent import GreenletExit
 
 from engine import dialects
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.credentials.interface.fixed import HeaderCredential
-from engine.credentials.tokens.token import CredentialUnavailable
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Exchange
 from engine.relay.websocket.handshake import UpgradeRequest

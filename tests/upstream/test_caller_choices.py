@@ -6,7 +6,7 @@ import yaml
 
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.rehearse import rehearse
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.values.caller import Caller
 from tests.support.each import each
 from tests.support.paths import ROOT

@@ -22,9 +22,9 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.services import Services
 from engine.relay.held_body import LARGE
 from engine.relay.whole_body import UNCHANGED
+from engine.spec.bodies.multipart import boundary_of
+from engine.spec.bodies.multipart import parse as parse_multipart
 from engine.spec.expression import parse
-from engine.spec.multipart import boundary_of
-from engine.spec.multipart import parse as parse_multipart
 from engine.transforms.compile import compile_all
 from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.client import failures

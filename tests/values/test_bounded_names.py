@@ -1,7 +1,7 @@
 """How many names callers can make up."""
 
 from engine.values.bounded_names import MIN_AGE, NameTables
-from engine.values.sharing import NOBODY, OTHERS
+from engine.values.quota_sharers import NOBODY, OTHERS
 
 
 class Clock:

@@ -12,7 +12,7 @@ from engine.dialects import Dialect
 from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.exchange.opened_ids import Batch
-from engine.objects.batch_requests import BatchRequest, VendorRequest
+from engine.objects.batches.batch_requests import BatchRequest, VendorRequest
 from engine.objects.id_opener import check_holder
 from engine.plan.route import Route
 from engine.spec.document.path_templates import unsafe

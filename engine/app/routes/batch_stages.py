@@ -14,8 +14,8 @@ from engine.dialects.interface.files import FileFacts
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange, Stage
 from engine.exchange.opened_ids import Holder
-from engine.objects.batch_files import BatchFiles
-from engine.objects.batch_route import BatchRoute
+from engine.objects.batches.batch_files import BatchFiles
+from engine.objects.batches.batch_route import BatchRoute
 from engine.plan.route import Route
 from engine.stages.judge_batch import judge_batch, refuse_pieces
 from engine.stages.keep_upload import UploadRules, keep_upload

@@ -9,8 +9,8 @@ from typing import Any
 from engine.app.routes.worker_parts import Parts
 from engine.callers.caller_usage import CallerUsage
 from engine.callers.limits.own_limits import OwnLimits
+from engine.stores.usage_query import UsageQuery
 from engine.values.caller import Caller
-from engine.values.usage_query import UsageQuery
 
 
 class LazyUsage:

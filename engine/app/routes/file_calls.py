@@ -24,10 +24,10 @@ from engine.exchange.opened_ids import Holder
 from engine.exchange.request import Request, environ_of
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import holder_name
-from engine.objects.places import IdPlace
+from engine.objects.id_places import IdPlace
 from engine.plan.route import Plan, Route
+from engine.spec.bodies.multipart_writer import File, write_multipart
 from engine.spec.document import path_templates
-from engine.spec.multipart_writer import File, write_multipart
 from engine.spec.request_writer import RequestValues
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.trees import member_at

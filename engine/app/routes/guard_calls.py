@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from engine.config.upstreams import UpstreamConfig
-from engine.credentials.tokens.token import CredentialUnavailable
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.exchange.services import GuardFailed
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts

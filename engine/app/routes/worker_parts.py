@@ -26,8 +26,8 @@ from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Stage
 from engine.exchange.services import NoGuardCalls, Services
 from engine.guardrails.metrics import verdict_collector
-from engine.objects.batch_records import BatchRecords
-from engine.objects.batch_uploads import BatchUploads
+from engine.objects.batches.batch_records import BatchRecords
+from engine.objects.batches.batch_uploads import BatchUploads
 from engine.objects.file_copies import FileCopies
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer

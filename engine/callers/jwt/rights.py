@@ -11,7 +11,7 @@ from engine.config.callers import JwtIssuer
 from engine.values.caller import Caller
 from engine.values.claim_place import ClaimPlace
 from engine.values.quota import TOKEN_FIELDS, Quota, token_quota
-from engine.values.sharing import bounded
+from engine.values.quota_sharers import bounded
 from engine.values.wildcard import matches
 
 MAX_NAME = 200

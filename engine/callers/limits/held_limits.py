@@ -13,7 +13,7 @@ from engine.callers.limits.route_limits import name_of, own_rules
 from engine.values.caller import Caller, Team
 from engine.values.counters import Counters
 from engine.values.quota import QuotaRule
-from engine.values.sharing import bounded
+from engine.values.quota_sharers import bounded
 
 _BATCH = 200
 """The limits that are looked at in one step."""

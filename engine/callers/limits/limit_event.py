@@ -8,8 +8,8 @@ from typing import Any
 from engine.values.calendar import Calendar
 from engine.values.limit_warning import LimitWarning
 from engine.values.quota import KINDS, QuotaRule, amount_text, unit_text, window_text
+from engine.values.quota_sharers import NOBODY, OTHERS, Sharer, Sharing
 from engine.values.redaction import redact_keys
-from engine.values.sharing import NOBODY, OTHERS, Sharer, Sharing
 from engine.values.units import format_nano
 
 EVENT_TYPE = "limit.warning"

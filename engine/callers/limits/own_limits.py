@@ -12,7 +12,7 @@ from engine.callers.limits.limit_set import LimitSet
 from engine.callers.limits.route_limits import name_of, own_rules
 from engine.values.caller import Caller
 from engine.values.quota import QuotaRule
-from engine.values.sharing import NOBODY, Sharer, bounded
+from engine.values.quota_sharers import NOBODY, Sharer, bounded
 
 _OWN = frozenset({"token", "team", "claim"})
 _LISTED = frozenset({"model"})

@@ -1,5 +1,5 @@
 """The names by which a request itself says what it is counted: of a header, a verified claim, or a
-member of its body. All are bounded, see `values/sharing.py` and `values/bounded_names.py`.
+member of its body. All are bounded, see `values/quota_sharers.py` and `values/bounded_names.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from engine.values.bounded_names import NameTables
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from engine.values.quota import QuotaRule, window_seconds
-from engine.values.sharing import NOBODY, PLACES, Sharer, bounded
+from engine.values.quota_sharers import NOBODY, PLACES, Sharer, bounded
 from engine.values.wildcard import Patterns
 
 _LARGE = 2**64

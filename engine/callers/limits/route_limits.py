@@ -13,7 +13,7 @@ from engine.values.bounded_names import NameTables
 from engine.values.caller import Team
 from engine.values.client_address import Network, caller_address
 from engine.values.quota import Quota, QuotaRule, depends_on_model, window_key
-from engine.values.sharing import Sharer, Sharing, bounded, shared_by
+from engine.values.quota_sharers import Sharer, Sharing, bounded, shared_by
 
 
 class Part(Enum):

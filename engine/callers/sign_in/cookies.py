@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.spec.parameter_readers import cookies
+from engine.spec.parameters.parameter_readers import cookies
 
 MAX_VALUE = 3_800
 """Characters of a value: browsers take 4,096 bytes with the name and the attributes."""

@@ -14,11 +14,11 @@ import orjson
 from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
 from engine.cli.token import fields
 from engine.config.config_files import ConfigFiles
+from engine.config.guessable_secrets import guess
 from engine.source.suggestion import did_you_mean
 from engine.stores.database import tokens
 from engine.stores.database.database import Database
 from engine.stores.database.tokens import Token
-from engine.values.guessable import guess
 from engine.values.units import format_count
 
 _KEYS = Token.__struct_fields__

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from engine.config.listen_address import ListenAddress
 from engine.console.activity.metrics_change import Snapshot, parse_samples
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
-from engine.values.listen_address import ListenAddress
 
 _TIMEOUT = 5.0
 

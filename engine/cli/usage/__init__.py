@@ -33,10 +33,10 @@ from engine.stores.database.totals import (
     totals,
 )
 from engine.stores.ledger.journal_folder import count_unshipped
+from engine.stores.usage_query import TAG
 from engine.values import units
 from engine.values.calendar import PERIODS, SECOND, Calendar
 from engine.values.units import format_count
-from engine.values.usage_query import TAG
 
 
 def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:

@@ -2,5 +2,5 @@
 in Unix seconds, None for none, or raises CredentialUnavailable.
 
 Only the helper process imports these modules, and with them the libraries of the vendors
-(`engine/credentials/tokens/helper.py`).
+(`engine/credentials/access_tokens/helper.py`).
 """

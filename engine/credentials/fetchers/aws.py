@@ -16,7 +16,7 @@ from botocore.exceptions import (
 )
 from botocore.session import Session
 
-from engine.credentials.tokens.token import CredentialUnavailable
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.values.trees import Section
 
 _MAX_LIFETIME = 129_600

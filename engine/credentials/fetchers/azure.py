@@ -15,7 +15,7 @@ from azure.identity import (
     WorkloadIdentityCredential,
 )
 
-from engine.credentials.tokens.token import CredentialUnavailable
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.values.trees import Section
 
 _ENVIRONMENT = (

@@ -23,7 +23,7 @@ from google.auth.transport.requests import Request
 from google.oauth2 import credentials as user
 from google.oauth2 import service_account
 
-from engine.credentials.tokens.token import CredentialUnavailable
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.values.trees import Section
 
 _FILE = "GOOGLE_APPLICATION_CREDENTIALS"

@@ -13,7 +13,7 @@ from http.client import HTTPException
 from typing import IO, Any
 from urllib.parse import quote_plus, urlencode
 
-from engine.credentials.tokens.token import CredentialUnavailable
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.values.trees import Section
 
 _SECONDS = 10.0

@@ -10,12 +10,12 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from engine.credentials.access_tokens import helper_process
+from engine.credentials.access_tokens.shared_token import SharedToken
+from engine.credentials.access_tokens.source import Fetch, TokenSource
+from engine.credentials.access_tokens.token import Token
 from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.interface.fixed import HeaderCredential, set_header
-from engine.credentials.tokens import helper_process
-from engine.credentials.tokens.shared_token import SharedToken
-from engine.credentials.tokens.source import Fetch, TokenSource
-from engine.credentials.tokens.token import Token
 from engine.values.trees import Section
 from engine.values.upstream_request import UpstreamRequest
 

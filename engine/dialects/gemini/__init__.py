@@ -10,13 +10,13 @@ from urllib.parse import unquote
 from engine.dialects.gemini.auth_tokens import AUTH_TOKENS
 from engine.dialects.gemini.errors import error_object, is_error, stream_error
 from engine.dialects.gemini.files import BATCHES, FILES
+from engine.dialects.gemini.proto_json import json_name
 from engine.dialects.gemini.usage import METER, socket_usage
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.streams import Framing, StreamRules, alt_is_sse, index_in
 from engine.dialects.interface.usage import RequestFields
-from engine.values.proto_json import json_name
 from engine.values.trees import Json
 from engine.values.usage import OutputFields
 

@@ -6,6 +6,7 @@ from itertools import islice
 
 from msgspec import Struct
 
+from engine.dialects.gemini.proto_json import json_name
 from engine.dialects.interface.usage import (
     Count,
     Meter,
@@ -17,7 +18,6 @@ from engine.dialects.interface.usage import (
     token_usage,
 )
 from engine.values.event_json import json_object
-from engine.values.proto_json import json_name
 from engine.values.trees import Json
 from engine.values.usage import Usage
 

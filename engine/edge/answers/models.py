@@ -15,7 +15,7 @@ from engine.dialects import Dialect
 from engine.edge.answers.own_answer import AnswerSources, OwnAnswer
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 

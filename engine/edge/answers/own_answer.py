@@ -12,8 +12,8 @@ from engine.dialects import Dialect
 from engine.edge.model_list import VisibleModels
 from engine.exchange.exchange import Handler
 from engine.exchange.services import ClientSecretKeys
+from engine.stores.usage_query import UsageQuery
 from engine.values.caller import Caller
-from engine.values.usage_query import UsageQuery
 
 
 class SessionRoute(NamedTuple):

@@ -14,10 +14,10 @@ import orjson
 
 from engine.edge.answers.own_answer import AnswerSources, OwnAnswer
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
+from engine.stores.usage_query import DEFAULT_DAYS, MAX_DAYS, TAG, UsageQuery
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError, invalid_value
-from engine.values.usage_query import DEFAULT_DAYS, MAX_DAYS, TAG, UsageQuery
 
 HEADERS = [("content-type", "application/json"), ("cache-control", "no-store")]
 _EPOCH = date(1970, 1, 1)

@@ -12,8 +12,8 @@ import orjson
 from engine.edge.answers.own_answer import AnswerSources, OwnAnswer
 from engine.edge.answers.usage import HEADERS, caller_of, parameters_of
 from engine.exchange.exchange import Exchange, Handler, Response
+from engine.stores.usage_query import DEFAULT_REQUESTS, MAX_REQUESTS
 from engine.values.errors import invalid_value
-from engine.values.usage_query import DEFAULT_REQUESTS, MAX_REQUESTS
 
 _ID = re.compile(r"[\x21-\x7e]{1,256}")
 

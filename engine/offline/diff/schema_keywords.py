@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from engine.spec.document.node import Node
-from engine.spec.json_schema_files import CHECKED_FORMATS
+from engine.spec.schemas.json_schema_files import CHECKED_FORMATS
 from engine.values.trees import Json, is_number
 
 _MAX_JSON_DEPTH = 8

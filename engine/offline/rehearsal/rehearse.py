@@ -30,8 +30,8 @@ from engine.offline.rehearsal.stand_ins import (
 )
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
-from engine.stages.carriers import secret_in
 from engine.stages.report import mismatches
+from engine.stages.token_carriers import secret_in
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError, Malformed
 

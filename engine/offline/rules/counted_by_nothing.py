@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine import policies
 from engine.config.routes import Policy
 from engine.offline.audit import AuditCase
-from engine.values.sharing import Sharer, Sharing
+from engine.values.quota_sharers import Sharer, Sharing
 from engine.values.wildcard import matches
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.offline.audit import AuditCase
-from engine.plan.assign_operations import operation_hint
+from engine.plan.assembly.assign_operations import operation_hint
 from engine.plan.route import ToolUpstream
 from engine.source.problem import Path
 from engine.values.wildcard import matches

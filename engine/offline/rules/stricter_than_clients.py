@@ -18,7 +18,7 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
 from engine.offline.audit import AuditCase
 from engine.plan.route import Route
-from engine.spec import request_bodies
+from engine.spec.bodies import request_bodies
 from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.spec.operation import Operation
 from engine.values.errors import GatewayError

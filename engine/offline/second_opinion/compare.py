@@ -23,13 +23,13 @@ from engine.offline.second_opinion.verdict import Disagreement, NotComparable, V
 from engine.plan.route import Plan, PlanResult
 from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, place_of
+from engine.spec.bodies.response_schemas import ResponseValidators
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters, example_value
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter
-from engine.spec.parameter_readers import cookies
-from engine.spec.query_string import Query
-from engine.spec.response_schemas import ResponseValidators
+from engine.spec.parameters.parameter_readers import cookies
+from engine.spec.parameters.query_string import Query
 from engine.spec.spec import Specification
 from engine.values.errors import Malformed
 from engine.values.media_types import essence, is_json

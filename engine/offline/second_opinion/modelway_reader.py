@@ -12,12 +12,12 @@ from engine.dialects import default
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange
 from engine.offline.second_opinion.verdict import NotComparable, Verdict
+from engine.spec.bodies.request_bodies import check
+from engine.spec.bodies.response_schemas import ResponseValidators
 from engine.spec.document.node import Node
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter
-from engine.spec.request_bodies import check
-from engine.spec.response_schemas import ResponseValidators
-from engine.spec.schema_validator import TOO_EXPENSIVE, TooManyErrors
+from engine.spec.schemas.schema_validator import TOO_EXPENSIVE, TooManyErrors
 from engine.values.errors import GatewayError, Malformed
 
 _UNIONS = frozenset({"anyOf", "oneOf"})

@@ -42,7 +42,7 @@ from engine.offline.second_opinion.time_budget import TimeBudget, TimeExceeded
 from engine.offline.second_opinion.verdict import NotComparable, Verdict
 from engine.spec.document.node import Library, Node
 from engine.spec.operation import Operation
-from engine.spec.refusal_messages import place
+from engine.spec.schemas.refusal_messages import place
 from engine.values.trees import Json
 
 _UNIONS = frozenset({"allOf", "anyOf", "oneOf"})

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, PING, PONG, TEXT, Close, Frame
 
 from engine.exchange.caller_connection import CallerConnection
+from engine.exchange.token_bucket import TokenBucket
 from engine.relay.websocket.channel import Channel, PeerDisconnected
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
 from engine.values.errors import AbortConnection, AbortReason
-from engine.values.token_bucket import TokenBucket
 
 _CLOSE_TIMEOUT = 2.0
 _SEND_TIMEOUT = 60.0

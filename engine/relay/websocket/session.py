@@ -19,6 +19,7 @@ import gevent
 from websockets.frames import CLOSE, PING, PONG, TEXT, Close, Frame
 
 from engine.exchange.record import Traffic
+from engine.exchange.token_bucket import TokenBucket
 from engine.process.loop_turn import await_turn
 from engine.relay.websocket import ending
 from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
@@ -29,7 +30,6 @@ from engine.relay.websocket.message_edits import EditedFrames, MessageEdits
 from engine.relay.websocket.traffic import ReadUsage, TrafficReader
 from engine.values.errors import GatewayError
 from engine.values.events import LONG_EVENT
-from engine.values.token_bucket import TokenBucket
 
 CHECK_INTERVAL = 0.5
 """Seconds between two checks of the time limits."""

@@ -1,3 +1,3 @@
-"""The text of an OpenAPI document: loaded, overlaid, repaired, checked and cached.
-Read `load.py` first.
+"""The text of an OpenAPI document: overlaid, repaired, checked and cached; `../load.py` reads it.
+Read `node.py` first.
 """

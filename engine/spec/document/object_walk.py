@@ -72,7 +72,7 @@ def _entries(uri: FilePath, path: Path, value: Any, form: str) -> list[_Entry]:
 
 
 def _target(library: Library, uri: FilePath, ref: str) -> Node | None:
-    """The target of a reference; None if it does not exist, which `references.py` has noted."""
+    """The target of a reference; None if it does not exist, which `references/` has noted."""
     try:
         return library.target(uri, ref)
     except KeyError:

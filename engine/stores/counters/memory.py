@@ -26,7 +26,7 @@ from engine.machine.worker_counts import alive_counts, read
 from engine.process.log_throttle import LogThrottle
 from engine.process.runtime_dir import prepare
 from engine.stores.counters import calendars, slots, windows
-from engine.stores.counters.memory_locations import CALENDAR, Location, is_slots, locations_of
+from engine.stores.counters.record_keys import CALENDAR, Location, is_slots, locations_of
 from engine.values.calendar import Calendar, CalendarWindows
 from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, refusal
 

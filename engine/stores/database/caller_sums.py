@@ -13,8 +13,8 @@ from engine.stores.database.schema import ledger
 from engine.stores.database.sums import UsageFilter, rows_from
 from engine.stores.database.tag_sums import totals_by_tag
 from engine.stores.database.totals import OTHERS, Total, totals
+from engine.stores.usage_query import MAX_REQUESTS, TAG
 from engine.values.event_json import json_object
-from engine.values.usage_query import MAX_REQUESTS, TAG
 
 MAX_ROWS = 100
 """The models, or values of a tag, that are listed: those with the most requests. The others are

@@ -27,9 +27,9 @@ from engine.stores.database.sums import (
     sums_by_quarter,
     values_of,
 )
+from engine.stores.usage_query import TAG
 from engine.values.tags import tag_in
 from engine.values.usage import NO_USAGE, Usage
-from engine.values.usage_query import TAG
 
 _TIMEOUT = 120
 """Timeout of a query in PostgreSQL, in seconds."""

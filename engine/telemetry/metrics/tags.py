@@ -8,7 +8,7 @@ from engine.exchange.exchange import Exchange
 from engine.telemetry.metrics.labels import OTHER, NameRoom
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Metric, counter
-from engine.values.sharing import OTHERS
+from engine.values.quota_sharers import OTHERS
 
 TAG_REQUESTS = counter(
     "modelway_tag_requests_total",

@@ -9,7 +9,7 @@ from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.thoughts import ExtraWriter, write_thoughts
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, call_id
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.turns import results_first
 from engine.translations.vendors.openai_content import is_sendable, write_url

@@ -11,7 +11,7 @@ from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS, mark
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.language import TargetRequest
-from engine.translations.neutral.limits import Losses, encode_chat
+from engine.translations.neutral.losses import Losses, encode_chat
 from engine.translations.neutral.parameters import lose_penalties
 from engine.translations.neutral.request import ChatRequest, Tool
 from engine.translations.vendors import openai_models, openai_schemas

@@ -15,7 +15,7 @@ from engine.translations.neutral.argument_schemas import NO_ARGUMENTS, arguments
 from engine.translations.neutral.calls import LimitedToolWriter, ToolNames
 from engine.translations.neutral.content import CACHE_MARK_FIELDS
 from engine.translations.neutral.language import TargetRequest
-from engine.translations.neutral.limits import Losses, encode_chat
+from engine.translations.neutral.losses import Losses, encode_chat
 from engine.translations.neutral.request import ChatRequest, Message, Tool, callable_tools
 from engine.translations.neutral.turns import (
     from_user_to_user,

@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import BaseLanguage, RequestLine, TargetRequest
-from engine.translations.neutral.limits import Losses, TooLarge, encode_request, most_bytes
+from engine.translations.neutral.losses import Losses, TooLarge, encode_request, most_bytes
 from engine.values.trees import Json
 
 

@@ -11,7 +11,7 @@ from engine.translations.embeddings.language import EmbeddingLanguage, Embedding
 from engine.translations.neutral import refusals
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError, UsageSource, no_usage
 from engine.translations.neutral.language import RequestLine, TargetRequest
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.refusals import LossRules
 from engine.values.units import format_count
 

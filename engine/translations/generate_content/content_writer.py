@@ -9,7 +9,7 @@ from engine.translations.generate_content.models import Model
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, sent_arguments
 from engine.translations.neutral.json_members import OBJECT, value_of
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.turns import texts_only
 from engine.values.trees import Json
 

@@ -11,11 +11,11 @@ from typing import Literal
 
 from msgspec import Raw
 
+from engine.dialects.gemini.proto_json import json_name
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, encode
 from engine.translations.neutral.request_json import JsonObject
 from engine.values.json_edit import JsonPath
-from engine.values.proto_json import json_name
 from engine.values.trees import Json
 
 NAME = "generate_content"

@@ -10,7 +10,7 @@ from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.neutral.calls import ToolNames, lose_one_call
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import TargetRequest
-from engine.translations.neutral.limits import Losses, encode_chat
+from engine.translations.neutral.losses import Losses, encode_chat
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, ToolChoice
 from engine.translations.neutral.turns import hoisted
 from engine.values.trees import Json

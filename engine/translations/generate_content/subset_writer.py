@@ -19,7 +19,7 @@ from engine.translations.generate_content.schemas import (
 )
 from engine.translations.neutral.argument_schemas import resolved
 from engine.translations.neutral.json_members import WrongType, encode
-from engine.translations.neutral.limits import TooLarge, most_bytes
+from engine.translations.neutral.losses import TooLarge, most_bytes
 from engine.values.trees import Json
 
 _KNOWN = {

@@ -11,7 +11,7 @@ from engine.translations.messages.answer_fields import NAME, write_reasoning
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, call_id, sent_arguments
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.values.trees import Json
 
 _TEXT = {"type", "text"}

@@ -10,7 +10,7 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral.argument_schemas import NO_ARGUMENTS, arguments_schema
 from engine.translations.neutral.calls import LimitedToolWriter, ToolNames
 from engine.translations.neutral.language import TargetRequest
-from engine.translations.neutral.limits import Losses, encode_chat
+from engine.translations.neutral.losses import Losses, encode_chat
 from engine.translations.neutral.parameters import read_web_search
 from engine.translations.neutral.request import (
     BuiltInTool,

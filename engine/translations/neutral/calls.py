@@ -23,7 +23,7 @@ from engine.translations.neutral.argument_schemas import arguments_schema
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Close, Delta, End, Event, Finish, Open
 from engine.translations.neutral.json_members import OBJECT, WrongType, value_of
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import LimitedWriter
 from engine.translations.neutral.request import ChatRequest, Tool
 from engine.values.trees import Json

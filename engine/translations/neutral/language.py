@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.content import SEAL, Changes
 from engine.translations.neutral.events import Event, UpstreamError
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest
 from engine.values.wildcard import Patterns
 

@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from engine.translations.neutral.json_members import WrongType, decode, value_of
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns

@@ -17,7 +17,7 @@ from engine.dialects.interface import error_forms
 from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
-from engine.translations.neutral.limits import Loss, Losses, TooLarge, visible_place
+from engine.translations.neutral.losses import Loss, Losses, TooLarge, visible_place
 from engine.translations.neutral.request import ChatRequest, Compaction
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none

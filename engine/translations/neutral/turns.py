@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, Foreign, Text, ToolCall, ToolResult
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, merged
 from engine.values.trees import Json
 

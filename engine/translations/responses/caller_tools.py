@@ -14,7 +14,7 @@ from msgspec import Raw
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import arguments_object, arguments_text
 from engine.translations.neutral.json_members import Members, WrongType, encode
-from engine.translations.neutral.limits import FACTOR
+from engine.translations.neutral.losses import FACTOR
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
 from engine.translations.neutral.request_json import kind_of
 from engine.translations.responses.request_shapes import FunctionTool

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.calls import ToolNames, call_id
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
 from engine.translations.vendors.openai_content import is_sendable, write_url

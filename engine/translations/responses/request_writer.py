@@ -7,7 +7,7 @@ from collections.abc import Callable
 from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.json_members import with_values
 from engine.translations.neutral.language import TargetRequest
-from engine.translations.neutral.limits import Losses, encode_chat
+from engine.translations.neutral.losses import Losses, encode_chat
 from engine.translations.neutral.parameters import lose_penalties
 from engine.translations.neutral.request import ChatRequest, Tool
 from engine.translations.responses.content_writer import ItemWriter

@@ -25,7 +25,7 @@ from msgspec import Raw, Struct
 from engine.translations.neutral import parameters
 from engine.translations.neutral.argument_schemas import ALTERNATIVES, NO_ARGUMENTS
 from engine.translations.neutral.json_members import OBJECT, WrongType, encode, value_of
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import OutputFormat, Thinking, Tool
 from engine.translations.vendors.closed_schemas import ClosedSchema, closed_schema
 from engine.translations.vendors.model_parameters import models

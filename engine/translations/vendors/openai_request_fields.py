@@ -14,7 +14,7 @@ from msgspec import Raw
 from engine.translations.neutral.calls import digest
 from engine.translations.neutral.content import Extra, read_cache_mark
 from engine.translations.neutral.json_members import NULL, Members, WrongType
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number, read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.neutral.request_json import JsonObject, present

@@ -17,7 +17,7 @@ from msgspec.json import Decoder
 
 from engine.translations.neutral.argument_schemas import ALTERNATIVES, arguments_schema
 from engine.translations.neutral.json_members import OBJECT, Members, TextCache, value_of
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, OutputFormat, Tool, any_object
 from engine.values.trees import Json
 

@@ -7,7 +7,7 @@ and new ones are appended.
 
 from __future__ import annotations
 
-from engine.credentials.tokens.token import CredentialUnavailable
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.upstream.client import failures
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import IncomingResponse

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from gevent.pool import Pool
 
 from engine.config.health import ProbeConfig
-from engine.credentials.tokens.token import CredentialUnavailable
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.upstream.addresses.replicas import Replica
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import MAX_ERROR, read_body

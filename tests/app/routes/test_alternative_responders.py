@@ -12,7 +12,7 @@ from engine.app.services.worker_services import services_of
 from engine.edge.request_body import RequestBodyReader
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
-from engine.spec.request_bodies import Bodies
+from engine.spec.bodies.request_bodies import Bodies
 from engine.stages import alternatives
 from engine.stages.report import mismatches
 from engine.values.caller import digest

@@ -14,9 +14,9 @@ from engine.app.services.worker_services import services_of
 from engine.edge.inside_call import InsideCalls
 from engine.exchange.body import Body
 from engine.exchange.opened_ids import Holder
-from engine.objects.batch_records import BatchRecords
+from engine.objects.batches.batch_records import BatchRecords
 from engine.objects.facts import read_facts
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.upstream.client.client import Client
 from engine.values.errors import GatewayError
 from tests.support.batch_store import MemoryBatches

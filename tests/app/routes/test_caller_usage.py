@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 from engine.app.routes.caller_usage import LazyUsage
 from engine.exchange.services import Services
+from engine.stores.usage_query import UsageQuery
 from engine.values.caller import Caller
-from engine.values.usage_query import UsageQuery
 
 
 def test_it_is_made_once():

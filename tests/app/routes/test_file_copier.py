@@ -18,8 +18,8 @@ from engine.objects.owners import owner_of
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.offline.rehearsal.stand_in_answers import StandInAnswer
 from engine.offline.rehearsal.stand_ins import CannedResponse, Recorder
-from engine.plan.make_plan import make_plan
-from engine.spec.multipart import boundary_of, parse
+from engine.plan.assembly.make_plan import make_plan
+from engine.spec.bodies.multipart import boundary_of, parse
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.each import each

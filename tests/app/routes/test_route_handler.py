@@ -10,8 +10,8 @@ from engine.edge.request_body import RequestBodyReader
 from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.stand_ins import RecordingCounters
-from engine.plan.make_plan import make_plan
-from engine.spec.request_bodies import Bodies
+from engine.plan.assembly.make_plan import make_plan
+from engine.spec.bodies.request_bodies import Bodies
 from engine.stages import validate
 from engine.values.caller import Caller
 from tests.support.paths import ROOT

@@ -8,7 +8,7 @@ from engine.app.routes.worker_parts import identity, parts_of
 from engine.app.services.machine_stores import open_shared
 from engine.app.services.worker_services import services_of
 from engine.edge.inside_call import InsideCalls
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.stages.validate import checks_of
 from engine.upstream.client.client import Client
 from tests.support.each import each

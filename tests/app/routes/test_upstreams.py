@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.app.routes.upstreams import upstreams_of
 from engine.exchange.services import Services
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.telemetry.health import Health
 from engine.upstream.client.dial_order import Address, Share
 from engine.upstream.connect import open_alone

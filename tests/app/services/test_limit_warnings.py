@@ -14,7 +14,7 @@ from engine.values.calendar import Calendar
 from engine.values.counters import Limit
 from engine.values.limit_warning import LimitWarning
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import shared_by
+from engine.values.quota_sharers import shared_by
 
 NOW = 1_800_000_000.0
 MONTH = Calendar("month")

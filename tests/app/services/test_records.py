@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from engine.app.build import build
 from engine.app.services.worker_services import services_of
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.process.channel import Channel
 
 plan = make_plan(Path(sys.argv[1]), {}).plan

@@ -10,7 +10,7 @@ import pytest
 
 from engine.app.services.telemetry import telemetry_of
 from engine.exchange.exchange import Content
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from tests.support.recording_metrics import finished_exchange

@@ -7,7 +7,7 @@ from engine.callers.limits.own_limits import OwnLimits
 from engine.values.caller import Caller, Team
 from engine.values.counters import TakeResult
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import Sharer, Sharing, shared_by
+from engine.values.quota_sharers import Sharer, Sharing, shared_by
 from tests.support.each import each
 
 RATE = Quota("requests", 60, 60.0)

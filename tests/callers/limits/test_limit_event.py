@@ -9,7 +9,7 @@ from engine.values.calendar import Calendar
 from engine.values.counters import Limit
 from engine.values.limit_warning import LimitWarning
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import NOBODY, Sharer, Sharing, shared_by
+from engine.values.quota_sharers import NOBODY, Sharer, Sharing, shared_by
 from tests.support.each import each
 
 NANO = 10**9

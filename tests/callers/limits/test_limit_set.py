@@ -10,7 +10,7 @@ from engine.values.counters import Limit
 from engine.values.price import price_of
 from engine.values.price_list import Prices
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import shared_by
+from engine.values.quota_sharers import shared_by
 from engine.values.usage import Takes, Usage
 from tests.support.exchanges import new_exchange
 

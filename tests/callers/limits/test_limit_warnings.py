@@ -11,7 +11,7 @@ from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway, Limit
 from engine.values.limit_warning import LimitWarning
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import shared_by
+from engine.values.quota_sharers import shared_by
 from tests.support.clock import MicrosecondClock
 
 HOUR = 3600.0

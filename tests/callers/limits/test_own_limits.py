@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.callers.limits.own_limits import OwnLimits
 from engine.values.caller import Caller, Team
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import NOBODY, Sharer, Sharing, shared_by
+from engine.values.quota_sharers import NOBODY, Sharer, Sharing, shared_by
 from tests.support.each import each
 
 RATE = Quota("requests", 60, 60.0)

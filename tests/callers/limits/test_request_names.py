@@ -8,7 +8,7 @@ from engine.values.bounded_names import NameTables
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import NOBODY, OTHERS, read_sharing
+from engine.values.quota_sharers import NOBODY, OTHERS, read_sharing
 from tests.support.exchanges import new_exchange
 
 RATE = Quota("requests", 5, 60.0)

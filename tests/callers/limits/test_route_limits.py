@@ -4,7 +4,7 @@ from engine.callers.limits.route_limits import Part, RouteLimits
 from engine.values.caller import Caller, Team
 from engine.values.counters import TakeResult
 from engine.values.quota import Quota, QuotaRule
-from engine.values.sharing import Sharer, Sharing, shared_by
+from engine.values.quota_sharers import Sharer, Sharing, shared_by
 from tests.support.exchanges import new_exchange
 
 RATE, TOKENS = Quota("requests", 10, 60.0), Quota("tokens", 1000, 60.0)

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.growth import configs as growth
 from engine.cli.routes.tables import model_table
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source import files
 from tests.support.commands import modelway
 from tests.support.translating import translating

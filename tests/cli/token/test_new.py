@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.values.caller import digest
 from tests.support.commands import GOOD, modelway
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from engine import cli
 from engine.app.services.limit_counters import counters_of
 from engine.app.services.telemetry import WorkerTelemetry
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.values.calendar import Calendar
 from engine.values.caller import digest
 from engine.values.counters import Limit

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.credentials.fetchers.aws import fetch
-from engine.credentials.tokens.token import CredentialUnavailable
 from tests.support.ports import free_port
 from tests.support.recording import Recorder, answer, recorder
 from tests.support.token_servers import aws_instance, form_of, in_an_hour, json_answer

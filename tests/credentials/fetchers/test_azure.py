@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.credentials.fetchers.azure import fetch
-from engine.credentials.tokens.token import CredentialUnavailable
 from tests.support.peer import Authority, Certificate
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Recorder, recorder

@@ -14,9 +14,9 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from engine.credentials.access_tokens import helper_process
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.credentials.fetchers.google import fetch
-from engine.credentials.tokens import helper_process
-from engine.credentials.tokens.token import CredentialUnavailable
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Recorder, recorder
 from tests.support.token_servers import by_path, form_of, google_machine, json_answer

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.credentials.fetchers.oauth2 import fetch
-from engine.credentials.tokens.token import CredentialUnavailable
 from tests.support.peer import Authority
 from tests.support.ports import free_port
 from tests.support.recording import Recorder, answer, recorder

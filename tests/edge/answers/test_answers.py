@@ -11,7 +11,7 @@ from engine.cli import schema
 from engine.edge import answers
 from engine.edge.answers.own_answer import AnswerSources, OwnAnswer
 from engine.exchange.exchange import Exchange, Response
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from tests.support.paths import ROOT
 from tests.support.rehearsing import CONFIG, DOCUMENT, ENVIRON, SECRET, planned, write
 

@@ -8,9 +8,9 @@ import pytest
 
 from engine.edge.answers import usage
 from engine.edge.answers.own_answer import AnswerSources
+from engine.stores.usage_query import UsageQuery
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
-from engine.values.usage_query import UsageQuery
 from tests.support.exchanges import new_exchange
 
 TODAY = 20_833  # 2027-01-15

@@ -8,7 +8,7 @@ import yaml
 
 from engine.offline.diff import formats
 from engine.offline.diff.difference import Effect, differences_between
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from tests.support import paths
 from tests.support.rehearsing import patched, planned
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from engine.offline import importers
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source.reader import read_file
 from tests.support import paths
 from tests.support.each import each

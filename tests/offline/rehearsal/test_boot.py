@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.app.routes.internal_call import InternalResponse
 from engine.app.services.worker_services import prepare
 from engine.offline.rehearsal import boot as module
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import CannotServe
 from engine.policies import max_body
 from engine.policies.interface import PolicyKind

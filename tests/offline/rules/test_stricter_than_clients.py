@@ -10,10 +10,10 @@ from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
 from engine.offline.rules.stricter_than_clients import ClientRequest, client_requests
 from engine.source.problem import Findings
+from engine.spec.bodies.request_bodies import check
 from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.spec.operation import Operation
 from engine.spec.parameter import check_parameters
-from engine.spec.request_bodies import check
 from engine.spec.spec import Specification, read
 from tests.support.captures import RECORDINGS, SHARED, Recording, needs_recordings
 from tests.support.documents import shipped

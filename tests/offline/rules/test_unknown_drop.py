@@ -3,7 +3,7 @@
 import pytest
 
 from engine.offline.rules.unknown_drop import request_fields
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.source import files
 from tests.support.rehearsing import planned
 

@@ -11,7 +11,7 @@ from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.second_opinion import compare
 from engine.offline.second_opinion.compare import compare_examples, compare_request
-from engine.plan.make_plan import make_plan
+from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.source.problem import Level, Problem
 

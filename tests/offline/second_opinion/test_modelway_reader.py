@@ -6,7 +6,7 @@ import pytest
 
 from engine.offline.second_opinion.modelway_reader import read_body, read_parameter, read_response
 from engine.offline.second_opinion.verdict import Verdict
-from engine.spec.query_string import Query
+from engine.spec.parameters.query_string import Query
 from tests.support.schema_reading import JSON, ReadOperation
 
 

@@ -16,10 +16,11 @@ import pytest
 
 from engine.source import nodes, problem, reader, source_map, values
 from engine.source.problem import Findings, Level, Problem
-from engine.spec import schema_validator
-from engine.spec.document import cache, overlay, unreadable_parts
-from engine.spec.schema_cost import SchemaCost
-from engine.spec.schema_validator import SchemaValidator
+from engine.spec.document import cache, overlay
+from engine.spec.document.checks import unreadable_parts
+from engine.spec.schemas import schema_validator
+from engine.spec.schemas.schema_cost import SchemaCost
+from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.spec.spec import Specification, read
 from tests.support.documents import document, doubling, get, json_body
 from tests.support.paths import ROOT

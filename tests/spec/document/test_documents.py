@@ -16,12 +16,12 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from engine.mock import examples
 from engine.source.problem import Findings
+from engine.spec.document.checks.standard_breaches import breaches
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import METHODS
 from engine.spec.document.path_templates import variables
-from engine.spec.document.standard import breaches
 from engine.spec.operation import Operation
-from engine.spec.schemas import Schemas
+from engine.spec.schemas.compiled_schemas import Schemas
 from engine.values.errors import GatewayError
 from tests.support import paths
 from tests.support.documents import ask, form_data, raw_document, shipped

@@ -13,7 +13,7 @@ from openai.types.chat.completion_create_params import CompletionCreateParams
 from engine.translations.chat_completions import LANGUAGE
 from engine.translations.chat_completions.request_reader import read_request
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.limits import Loss
+from engine.translations.neutral.losses import Loss
 from tests.support.each import each
 from tests.translations.openai_members import fate
 from tests.translations.openai_sdk import members_of

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from engine.translations.chat_completions.request_writer import write_request
 from engine.translations.neutral.content import Text, ToolCall
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,

@@ -17,7 +17,7 @@ from engine.translations.neutral.calls import ToolNames
 from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import Event, Open, Sign
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.request import Message as Turn

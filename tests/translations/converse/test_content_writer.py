@@ -22,7 +22,7 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.values.wildcard import Patterns
 from tests.support import bedrock
 from tests.support.each import each

@@ -8,7 +8,7 @@ from typing import Any
 from engine.translations.converse import LANGUAGE
 from engine.translations.neutral.content import Block, Text
 from engine.translations.neutral.language import TargetRequest
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.values.wildcard import Patterns
 from tests.support import bedrock

@@ -14,7 +14,7 @@ from engine.translations.embeddings.languages.gemini import (
 )
 from engine.translations.generate_content.models import full_name, path_of
 from engine.translations.neutral.json_members import Members, WrongType
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.values.wildcard import Patterns
 
 FULL_REQUEST = {

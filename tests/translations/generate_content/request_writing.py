@@ -18,7 +18,7 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
 )
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,

@@ -7,7 +7,7 @@ import json
 from msgspec import Raw
 
 from engine.translations.generate_content.request_writer import write_request
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import (
     ChatRequest,
     OutputFormat,

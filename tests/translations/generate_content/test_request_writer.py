@@ -11,7 +11,7 @@ from msgspec import Raw
 from engine.translations.generate_content.request_writer import write_request
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, ToolChoice
 from engine.values.wildcard import Patterns
 from tests.support.each import each

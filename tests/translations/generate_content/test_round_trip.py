@@ -40,7 +40,7 @@ from engine.translations.neutral.events import (
     Start,
 )
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.values.usage import Usage
 from engine.values.wildcard import Patterns

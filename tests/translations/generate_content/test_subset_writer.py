@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from engine.translations.generate_content.subset_writer import SubsetWriter
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.limits import TooLarge, most_bytes
+from engine.translations.neutral.losses import TooLarge, most_bytes
 from tests.support.each import each
 
 PLACE = "tools[3].function.parameters"

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.translations.messages.request_writer import write_request
 from engine.translations.neutral.content import Text, ToolCall, ToolResult
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import (
     ChatRequest,
     Message,

@@ -24,7 +24,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.values.wildcard import Patterns
 from tests.support.each import each
 

@@ -25,7 +25,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking, ToolChoice
 from tests.support.each import each
 

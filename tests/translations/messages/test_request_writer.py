@@ -19,7 +19,7 @@ from engine.translations.neutral.content import (
     ToolResult,
 )
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Message, Role, Thinking
 from engine.translations.vendors.anthropic_models import model_called
 from engine.values.wildcard import Patterns

@@ -27,7 +27,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Thinking, Tool
 from engine.values.usage import Usage
 from engine.values.wildcard import Patterns

@@ -11,7 +11,7 @@ from msgspec import Raw
 from engine.translations.messages.request_writer import write_request
 from engine.translations.neutral.content import ToolCall, ToolResult
 from engine.translations.neutral.json_members import WrongType
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,

@@ -10,7 +10,7 @@ from engine.translations.neutral.calls import (
 )
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open, Start, Stop
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Tool, ToolChoice
 from engine.values.wildcard import Patterns
 from tests.support.each import each

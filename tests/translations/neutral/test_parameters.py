@@ -6,7 +6,7 @@ import pytest
 from msgspec import Raw
 
 from engine.translations import language
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import (
     budget_of,
     effort_of,

@@ -10,7 +10,7 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.neutral.content import Text
-from engine.translations.neutral.limits import (
+from engine.translations.neutral.losses import (
     TooLarge,
     encode_chat,
     encode_request,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.translations.neutral.content import Block, Refusal, Text, ToolCall, ToolResult
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Message, Role
 from engine.translations.neutral.turns import (
     from_user_to_user,

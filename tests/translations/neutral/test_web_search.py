@@ -12,7 +12,7 @@ from msgspec import Raw
 from engine.translations import language
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import WebSearch, read_web_search
 from engine.translations.neutral.request import BuiltInTool
 from engine.translations.translation import LossRules, Translation

@@ -20,7 +20,7 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.responses.request_writer import write_request
 from engine.values.wildcard import Patterns

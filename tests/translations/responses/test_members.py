@@ -14,7 +14,7 @@ from openai.types.shared_params.reasoning import Reasoning
 
 from engine.translations.neutral.content import Foreign
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.limits import Loss
+from engine.translations.neutral.losses import Loss
 from engine.translations.neutral.request import BuiltInTool
 from engine.translations.responses import LANGUAGE
 from engine.translations.responses.request_reader import read_request

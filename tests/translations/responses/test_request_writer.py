@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from engine.translations.neutral.content import Text
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,

@@ -13,7 +13,7 @@ from engine.translations.neutral.content import (
     Inline,
 )
 from engine.translations.neutral.language import RequestLine
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.translation import Translation

@@ -6,7 +6,7 @@ import pytest
 
 from engine import dialects
 from engine.exchange.body import Body
-from engine.spec.multipart import Part
+from engine.spec.bodies.multipart import Part
 from engine.upstream.conditions.request_facts import RequestFacts
 from tests.support.exchanges import new_exchange
 

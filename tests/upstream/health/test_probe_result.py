@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.credentials.tokens.token import CredentialUnavailable
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.upstream.client import failures
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.health.probe_result import HEALTHY, of_body, of_failure, reason

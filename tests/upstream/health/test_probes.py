@@ -10,8 +10,8 @@ import gevent
 import pytest
 
 from engine.config.health import ProbeConfig
+from engine.credentials.access_tokens.token import CredentialUnavailable
 from engine.credentials.interface.fixed import HeaderCredential
-from engine.credentials.tokens.token import CredentialUnavailable
 from engine.upstream.client import failures
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.health.probes import ProbeLaw, Prober, ServerProbe

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
-from engine.spec.refusal_messages import explain
+from engine.spec.schemas.refusal_messages import explain
 from engine.values.trees import Json
 
 Event = Json

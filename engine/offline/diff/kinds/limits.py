@@ -23,7 +23,7 @@ from engine.policies import deny
 from engine.source.problem import Place
 from engine.values import units
 from engine.values.quota import Quota
-from engine.values.sharing import Sharing
+from engine.values.quota_sharers import Sharing
 from engine.values.wildcard import matches
 
 _COUNTS = {"upstream": 1, "model": 1, "route": 1, "team": 1, "token": 2}

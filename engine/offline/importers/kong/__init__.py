@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from engine.config.guessable_secrets import guess
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.interface import Importer
 from engine.offline.importers.kong.entities import Entity, Plugin, listed, read_entities
@@ -16,7 +17,6 @@ from engine.offline.importers.kong.policies import Guarded, read_policies
 from engine.offline.importers.kong.upstreams import ENVIRONMENT, variable
 from engine.source.problem import Path
 from engine.values.caller import digest
-from engine.values.guessable import guess
 
 _AI = ("ai-proxy", "ai-proxy-advanced")
 _SECTIONS = ("services", "routes", "plugins", "consumers")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.config import providers
+from engine.config.guessable_secrets import guess
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.imported_parameters import PLACES, fits, number_of
 from engine.offline.importers.interface import Importer
@@ -21,7 +22,6 @@ from engine.offline.importers.litellm.vocabulary import (
 )
 from engine.source.problem import Path
 from engine.values.caller import digest
-from engine.values.guessable import guess
 from engine.values.trees import Json, Section
 
 _NEW_ONE = "`modelway token new NAME` makes one"

@@ -13,7 +13,7 @@ from msgspec import Struct
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.negations import remove_negation
 from engine.spec.document.node import Library, Node
-from engine.spec.document.reference_walk import is_extension
+from engine.spec.document.references.reference_walk import is_extension
 from engine.spec.document.schema_keywords import LITERAL, NAMING
 from engine.values.trees import Json
 

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from engine.source.problem import Path
 from engine.spec.document.node import Library, Node
 from engine.spec.document.reference_target import pointer_steps, target_of
-from engine.spec.document.reference_walk import all_references
+from engine.spec.document.references.reference_walk import all_references
 
 
 class Moves:

@@ -10,7 +10,7 @@ from engine.translations.generate_content.models import full_name, path_of
 from engine.translations.generate_content.part_fields import Fields
 from engine.translations.neutral.json_members import Members, WrongType, encode
 from engine.translations.neutral.language import Feature, Features, RequestLine, TargetRequest
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.values.trees import Json
 
 _PIXEL = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}

@@ -7,7 +7,7 @@ from msgspec import Raw
 from engine.translations.embeddings import language
 from engine.translations.neutral.json_members import Members, WrongType, encode
 from engine.translations.neutral.language import Feature, Features, RequestLine, TargetRequest
-from engine.translations.neutral.limits import Losses
+from engine.translations.neutral.losses import Losses
 from engine.translations.vendors.openai_content import ERRORS, read_error
 from engine.translations.vendors.openai_request_fields import write_user
 from engine.values.trees import Json

@@ -1,0 +1,3 @@
+"""Batches: many requests in one, judged one by one, whose results are counted when they are read.
+Read `batch_route.py` first.
+"""

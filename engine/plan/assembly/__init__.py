@@ -1,0 +1,3 @@
+"""Puts the plan together: documents, operations, models, tools and MCP servers for each route.
+Read `make_plan.py` first.
+"""

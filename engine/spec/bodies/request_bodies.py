@@ -1,0 +1,318 @@
+"""Request bodies: the media types of an operation, each with its parser and validator.
+
+JSON, forms and text are validated against their schemas; anything else is relayed unchanged. Under
+a media range (`*/*`, `application/*`) the Content-Type of the request selects the parser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from msgspec import Struct
+
+from engine.exchange.body import Body
+from engine.exchange.exchange import MISSING, Content, Exchange
+from engine.spec.bodies.body_parsers import (
+    Parse,
+    compile_parser,
+    edit_body,
+    has_foreign_charset,
+    kind_of_body,
+    parse_json,
+)
+from engine.spec.document.node import Node
+from engine.spec.document.schema_types import takes_any_bytes
+from engine.spec.schemas.compiled_schemas import Schemas
+from engine.spec.schemas.member_finder import MemberFinder, read_only_members, unknown_members
+from engine.spec.schemas.member_spellings import Spellings, compile_spellings
+from engine.spec.schemas.refusal_messages import explain
+from engine.spec.schemas.schema_validator import SchemaValidator
+from engine.values.errors import GatewayError
+from engine.values.media_types import EXAMPLES, OTHER_NAMES, body_kind, essence, is_json
+
+
+class BodyRule(Struct, frozen=True):
+    """The parser (None: bodies are not parsed) and validator of a media type.
+
+    `names` are the members that the document names, for routes that reject or drop others.
+    `read_only` are those that it marks as read-only, for routes that refuse or strip them.
+    `spellings` are those of members that requests may spell in two ways.
+    """
+
+    parse: Parse | None
+    validator: SchemaValidator | None
+    names: MemberFinder | None = None
+    spellings: Spellings | None = None
+    read_only: MemberFinder | None = None
+
+
+_NO_RULE = BodyRule(None, None)
+_READS = ("GET", "HEAD")
+"""Methods whose bodies have no meaning (RFC 9110 9.3.1)."""
+_EMPTY_OBJECT = 16
+"""Bytes of an empty JSON object, with spaces."""
+
+
+class MediaRange(Struct, frozen=True):
+    """A media range: a rule for each kind of body that can be parsed, `default` for all others.
+
+    `needs_type`: requests need a Content-Type, because the schema does not accept all bytes.
+    """
+
+    rules: Mapping[str, BodyRule]
+    default: BodyRule
+    needs_type: bool
+
+
+@dataclass(slots=True, eq=False)
+class Bodies:
+    """The request bodies of an operation. Without rules it accepts none but an empty JSON object,
+    which some SDKs send with all methods that may have one. Operations of a document with equal
+    bodies share one object, and objects are equal only to themselves.
+
+    `any_json`: a lenient operation's rule for JSON of a media type that it does not have.
+    """
+
+    required: bool = False
+    rules: dict[str, BodyRule] = field(default_factory=dict)
+    ranges: dict[str, MediaRange] = field(default_factory=dict)
+    any_json: BodyRule | None = None
+
+    @property
+    def media_types(self) -> list[str]:
+        """The declared media types and ranges."""
+        return [*self.rules, *self.ranges]
+
+    @property
+    def are_json(self) -> bool:
+        """Whether no body is parsed as anything but JSON."""
+        return not self.ranges and all(rule.parse is parse_json for rule in self.rules.values())
+
+    @property
+    def spellings(self) -> Spellings | None:
+        """The spellings of the members of JSON bodies; None if each has one."""
+        rules = [*self.rules.values()]
+        for media_range in self.ranges.values():
+            rules += media_range.rules.values()
+        return next((rule.spellings for rule in rules if rule.spellings is not None), None)
+
+    @property
+    def unchecked_ranges(self) -> list[str]:
+        """The ranges under which bodies of some media types are not validated."""
+        return [name for name, media_range in self.ranges.items() if media_range.needs_type]
+
+    def parse(self, exchange: Exchange, strict: bool = True) -> BodyRule | None:
+        """Parse the body into `exchange.content` and return its rule, None without one to check.
+
+        Raises GatewayError: 415 for a media type that the operation does not accept, 400 for a body
+        that is missing or cannot be parsed. If not `strict`, a missing body and an unknown media
+        type are accepted.
+        """
+        if exchange.body.size == 0 and not self._has_empty_content(exchange):
+            if self.required and strict:
+                raise GatewayError(400, "missing_body", "The request needs a body; it has none.")
+            return None
+        try:
+            media_type, rule = self._match(exchange)
+        except GatewayError:
+            if strict:
+                raise
+            return None
+        if rule.parse is None:
+            exchange.content = Content(media_type)
+            return rule
+        value: object = MISSING
+        try:
+            value = rule.parse(exchange)
+        finally:
+            exchange.content = Content(media_type, value, exchange.content.parts)
+        if rule.spellings is not None:
+            use_documented_names(exchange, rule.spellings)
+        return rule
+
+    def _has_empty_content(self, exchange: Exchange) -> bool:
+        """Whether an empty body is content that the operation needs, of the media type that its
+        head names: a form without fields, an empty text or file."""
+        media_type = essence(exchange.environ.get("CONTENT_TYPE", ""))
+        may_be_empty = body_kind(media_type) in ("form", "text", "")
+        if not (self.required and media_type and may_be_empty) or media_type.endswith("xml"):
+            return False
+        return self._rule_of(media_type) is not None
+
+    def rule(self, exchange: Exchange) -> BodyRule:
+        """The rule for the request's media type. Raises GatewayError 400 or 415."""
+        return self._match(exchange)[1]
+
+    def _match(self, exchange: Exchange) -> tuple[str, BodyRule]:
+        """The request's media type and its rule."""
+        content_type = media_type = exchange.environ.get("CONTENT_TYPE", "")
+        rule = self.rules.get(content_type)
+        if rule is None:
+            if not self.media_types:
+                if exchange.method not in _READS and _says_nothing(exchange.body):
+                    return "", _NO_RULE
+                message = "This operation accepts no request body."
+                raise GatewayError(400, "unexpected_body", message)
+            media_type = essence(content_type)
+            rule = self._rule_of(media_type)
+        if rule is None:
+            accepted = " or ".join(self.media_types)
+            actual = f"got '{media_type[:80]}'" if media_type else "got none"
+            raise GatewayError(
+                415, "unsupported_media_type", f"Content-Type must be {accepted}; {actual}."
+            )
+        coding = exchange.environ.get("HTTP_CONTENT_ENCODING")
+        if coding is not None and coding.lower() != "identity":
+            raise GatewayError(
+                415, "unsupported_content_encoding", "The request body must not be compressed."
+            )
+        if rule.parse is parse_json and ";" in content_type and has_foreign_charset(content_type):
+            message = "The charset of a JSON body must be UTF-8."
+            raise GatewayError(415, "unsupported_media_type", message)
+        return media_type, rule
+
+    def _rule_of(self, media_type: str) -> BodyRule | None:
+        """The rule of a media type: its own, that of another name of it, or that of a range."""
+        for name in (media_type, *OTHER_NAMES.get(media_type, ())):
+            if name in self.rules:
+                return self.rules[name]
+        rule = self._rule_of_range(media_type)
+        return self.any_json if rule is None and is_json(media_type) else rule
+
+    def _rule_of_range(self, media_type: str) -> BodyRule | None:
+        """The rule of the narrowest range: `application/*+json`, `application/*`, `*/*`."""
+        if not self.ranges or "*" in media_type or "," in media_type:
+            return None
+        kind, _, subtype = media_type.partition("/")
+        names = (f"{kind}/*+{subtype.rpartition('+')[2]}", f"{kind}/*", "*/*")
+        media_range = next((self.ranges[name] for name in names if name in self.ranges), None)
+        if media_range is None or (media_range.needs_type and not media_type):
+            return None
+        return media_range.rules.get(body_kind(media_type), media_range.default)
+
+
+NO_BODIES = Bodies()
+
+
+def any_bodies(*, required: bool) -> Bodies:
+    """The bodies of an operation whose document does not say of which media type they are."""
+    unparsed = MediaRange({}, BodyRule(None, None), needs_type=False)
+    return Bodies(required, ranges={"*/*": unparsed})
+
+
+def _says_nothing(body: Body) -> bool:
+    """Whether a body is an empty JSON object."""
+    return body.size <= _EMPTY_OBJECT and b"".join(bytes(body.buffer).split()) == b"{}"
+
+
+def check(rule: BodyRule, value: object) -> None:
+    """Validate a parsed body. Raises GatewayError 400 with the place of the mistake."""
+    if rule.validator is not None and not rule.validator.is_valid(value):
+        raise explain(rule.validator, value).error()
+
+
+def use_documented_names(exchange: Exchange, spellings: Spellings) -> None:
+    """Give the members of a parsed JSON body their documented names. Raises GatewayError 400 for a
+    member that is there in both spellings."""
+    if not (edits := spellings.edits(exchange.body.buffer)):
+        return
+    edit_body(exchange, *edits)
+    exchange.content = exchange.content._replace(value=parse_json(exchange))
+
+
+def compile_bodies(
+    request_body: Node,
+    schemas: Schemas,
+    *,
+    with_names: bool = False,
+    with_read_only: bool = False,
+) -> Bodies:
+    """Compile the `requestBody` of an operation; of equal ones return the first. Raises ValueError
+    for a broken schema.
+
+    `with_names`: keep the names of all members of JSON bodies; `with_read_only`: those of their
+    read-only members.
+    """
+    bodies = Bodies(required=request_body.value.get("required") is True)
+    if not request_body.get("content").value:
+        return any_bodies(required=bodies.required)
+    for name, media in request_body.get("content").items():
+        media_type = essence(name)
+        schema = media.get("schema")
+        validator = schemas.validator(schema) if schema.value is not None else None
+        if "*" in media_type:
+            bodies.ranges[media_type] = _range(
+                *(media_type, media, validator, schemas),
+                with_names=with_names,
+                with_read_only=with_read_only,
+            )
+            continue
+        parse = compile_parser(kind_of_body(media_type, media), media, validator)
+        is_json_body = parse is parse_json
+        names = _names(schema, schemas) if with_names and is_json_body else None
+        spellings = _spellings(schema, schemas) if is_json_body else None
+        read_only = _read_only(schema, schemas) if with_read_only and is_json_body else None
+        rule = BodyRule(parse, validator if parse else None, names, spellings, read_only)
+        bodies.rules[media_type] = rule
+        if is_json_body and schemas.is_lenient and bodies.any_json is None:
+            bodies.any_json = rule
+    ranges = (
+        (name, each.default, each.needs_type, *each.rules.items())
+        for name, each in bodies.ranges.items()
+    )
+    key = "bodies", bodies.required, *bodies.rules.items(), *ranges
+    return schemas.once(key, lambda: bodies)
+
+
+def _range(
+    name: str,
+    media: Node,
+    validator: SchemaValidator | None,
+    schemas: Schemas,
+    *,
+    with_names: bool,
+    with_read_only: bool,
+) -> MediaRange:
+    schema, unparsed = media.get("schema"), BodyRule(None, None)
+    if validator is None or takes_any_bytes(schema.value, schema.follow):
+        return MediaRange({}, unparsed, needs_type=False)
+    names = _names(schema, schemas) if with_names else None
+    read_only = _read_only(schema, schemas) if with_read_only else None
+    rules = {}
+    for kind, examples in EXAMPLES.items():
+        if any(fnmatchcase(example, name) for example in examples):
+            # Forms are rare under media ranges, and their readers are slow to compile.
+            parse = compile_parser(kind, media, validator, deferred=not media.get("encoding").value)
+            of_json = (names, _spellings(schema, schemas), read_only) if kind == "json" else ()
+            rules[kind] = BodyRule(parse, validator if parse else None, *of_json)
+    return MediaRange(rules, unparsed, needs_type=True)
+
+
+def _names(schema: Node, schemas: Schemas) -> MemberFinder | None:
+    if schema.value is None:
+        return None
+    return schemas.once(
+        ("names", schema.uri, schema.path), lambda: unknown_members(schema.value, schema.follow)
+    )
+
+
+def _read_only(schema: Node, schemas: Schemas) -> MemberFinder | None:
+    if schema.value is None:
+        return None
+    return schemas.once(
+        ("read-only", schema.uri, schema.path),
+        lambda: read_only_members(schema.value, schema.follow),
+    )
+
+
+def _spellings(schema: Node, schemas: Schemas) -> Spellings | None:
+    """The spellings of the members of a body; None for an API in which each has one."""
+    json_name = schemas.json_name
+    if json_name is None or schema.value is None:
+        return None
+    return schemas.once(
+        ("spellings", schema.uri, schema.path),
+        lambda: compile_spellings(schema.value, schema.follow, json_name),
+    )

@@ -1,0 +1,1 @@
+"""What is wrong in a document: unreadable parts, misspelt keys, breaches of the standard."""

@@ -1,0 +1,156 @@
+"""The cost of schemas: an upper bound of what jsonschema_rs does, found without validating."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.spec.document.compact_json import dumps
+from engine.spec.schemas.json_schema_files import Purpose, json_schema_files
+from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
+from engine.spec.schemas.schema_parts import SchemaParts
+from tests.support.documents import HERE, library
+from tests.support.each import each
+
+URI = HERE.as_uri()
+NAMES = ["A", "B", "C", "D"]
+
+
+def cost(schema: Any, **more: Any) -> SchemaCost:
+    files = library({"openapi": "3.1.0", "schemas": {"Root": schema, **more}})
+    text, parts = SchemaParts(json_schema_files(files, Purpose.REQUEST)).of(
+        URI, ("schemas", "Root")
+    )
+    return SchemaCost(URI, text, parts)
+
+
+def ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/schemas/{name}"}
+
+
+def levels(number: int, keyword: str = "anyOf") -> dict[str, Any]:
+    """Schemas of which each refers to the next one twice."""
+    return {f"S{n}": {keyword: [ref(f"S{n + 1}")] * 2} for n in range(number)} | {
+        f"S{number}": {"type": "string"}
+    }
+
+
+@each("keyword", ["anyOf", "oneOf", "allOf"])
+def test_branches_that_refer_twice_double_with_every_level(keyword: str) -> None:
+    for number in (1, 5, 25, 200):
+        most = cost(ref("S0"), **levels(number, keyword)).most
+        assert 2**number <= most < 2 ** (number + 3)
+
+
+def test_members_that_two_branches_describe_double_too() -> None:
+    schemas: dict[str, Any] = {
+        f"S{n}": {"oneOf": [{"properties": {"a": ref(f"S{n + 1}")}}] * 2} for n in range(10)
+    }
+    chain = cost(ref("S0"), **schemas, S10={"type": "string"})
+    assert chain.most >= 2**10
+    assert not chain.exceeds({}, 10)
+    assert not chain.exceeds({"b": {"a": {"a": 1}}}, 10)
+    value: Any = 1
+    for _ in range(10):
+        value = {"a": value}
+    assert chain.exceeds(value, 2**10)
+
+
+def test_unevaluated_members_apply_the_branches_again() -> None:
+    schemas: dict[str, Any] = {
+        f"S{n}": {"allOf": [ref(f"S{n + 1}")], "unevaluatedProperties": False} for n in range(20)
+    }
+    assert cost(ref("S0"), **schemas, S20={"type": "object"}).most > 2**20
+
+
+def test_the_place_is_that_of_the_schema_that_multiplies() -> None:
+    worst = cost({"allOf": [{"type": "object"}, ref("S0")]}, **levels(20)).worst
+    assert worst.path[-1] == "S0"
+
+
+def test_a_wide_schema_is_not_expensive() -> None:
+    wide = {f"m{n}": {"anyOf": [{"type": "string"}, {"type": "null"}]} for n in range(500)}
+    assert cost({"properties": wide}).most < 10
+
+
+def test_a_recursive_schema_validates_every_part_once_but_repeats_its_errors() -> None:
+    node = {"oneOf": [{"properties": {"a": ref("N")}}, {"properties": {"a": ref("N")}}]}
+    recursive = cost(ref("N"), N=node)
+    assert recursive.is_recursive
+    value: Any = {}
+    for _ in range(30):
+        value = {"a": value}
+    assert not recursive.exceeds(value, 500)
+    assert recursive.exceeds(value, 10**6, errors=True)
+
+
+def test_the_work_of_counting_grows_with_the_value_only() -> None:
+    chain = cost({"items": ref("S0")}, **levels(300))
+    assert chain.exceeds([1], 2**200)
+    assert not chain.exceeds([], 10)
+    deep: Any = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert not cost({"items": ref("N")}, N={"items": ref("N")}).exceeds(deep, 20_000)
+
+
+def test_a_short_schema_cannot_be_expensive() -> None:
+    assert not may_be_expensive('{"anyOf": [{"type": "string"}]}', [])
+    assert may_be_expensive("{}", [dumps(schema) for schema in levels(25).values()])
+
+
+_LEAF = st.sampled_from([{"format": "count"}, {"type": "object"}, {"required": ["a"]}, {}])
+
+
+def _schemas(after: int) -> st.SearchStrategy[Any]:
+    """Schemas that refer only to those after one, so that none refers to itself."""
+    leaf = st.one_of(_LEAF, *[st.just(ref(name)) for name in NAMES[after:]])
+    return st.recursive(
+        leaf,
+        lambda inner: st.one_of(
+            *[st.fixed_dictionaries({w: st.lists(inner, min_size=1, max_size=3)}) for w in _LISTS],
+            st.fixed_dictionaries({"not": inner}),
+            st.fixed_dictionaries({"properties": st.dictionaries(_KEYS, inner, max_size=2)}),
+            st.fixed_dictionaries({"additionalProperties": inner}),
+            st.fixed_dictionaries({"items": inner}),
+            st.fixed_dictionaries({"if": inner, "then": inner}),
+        ),
+        max_leaves=6,
+    )
+
+
+_LISTS, _KEYS = ("allOf", "anyOf", "oneOf"), st.sampled_from(["a", "b"])
+_VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.just("x"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(st.tuples(*[_schemas(n) for n in range(len(NAMES) + 1)]), _VALUES)
+@settings(deadline=None)
+def test_no_validation_takes_more_steps_than_its_cost(schemas: tuple[Any, ...], value: Any) -> None:
+    root, *others = schemas
+    steps = errors = 0
+
+    def counting(text: str) -> bool:
+        nonlocal steps
+        steps += 1
+        return text == "y"
+
+    document = {"schemas": dict(zip(NAMES, others, strict=True)), **root}
+    validator = jsonschema_rs.Draft202012Validator(
+        document, formats={"count": counting}, validate_formats=True
+    )
+    bound = cost(root, **document["schemas"])
+    validator.is_valid(value)
+    assert steps <= 1 or bound.exceeds(value, steps - 1)
+    stack = list(validator.iter_errors(value))
+    while stack:
+        error = stack.pop()
+        errors += 1
+        stack += [e for branch in error.kind.as_dict().get("context") or () for e in branch]
+    assert errors <= 1 or bound.exceeds(value, (errors - 1) // 2, errors=True)

@@ -1,0 +1,96 @@
+"""The stage that opens ids: what the handlers behind it see, and what the log sees."""
+
+from engine.exchange.body import Body
+from engine.exchange.exchange import MISSING, Response
+from engine.objects.facts import read_facts
+from engine.objects.id_opener import IdOpener
+from engine.objects.owners import owner_of
+from engine.objects.request_ids import RequestIds
+from engine.objects.sealed_ids import Holder, Identity, Sealer
+from engine.spec.expression import parse
+from engine.spec.model_locations import ModelLocations
+from engine.stages.open_sealed_ids import open_ids
+from engine.values.caller import Caller
+from tests.support.each import each
+from tests.support.exchanges import new_exchange
+
+ANN = Caller("ann", team="red")
+SEALER = Sealer(["a key for tests " * 4], ["alpha"])
+FACTS, _ = read_facts({"names": {"file": ["path.f", "query.q", "body#/id"]}})
+
+
+def run(exchange, owner="token", locations=None):
+    """What the handler behind the stage sees."""
+    opener = IdOpener(SEALER, everybody=False, passes=False)
+    ids = RequestIds(FACTS, opener, lambda exchange: None)
+    seen = []
+
+    def last(exchange):
+        seen.append((exchange.path, exchange.query, exchange.objects))
+        return Response(200, [])
+
+    open_ids(ids, owner, locations)(exchange, last)
+    return seen[0]
+
+
+def sealed(owner):
+    identity = Identity("file-1", Holder("alpha"), owner_of(ANN, owner))
+    return SEALER.seal(identity, "file")
+
+
+def test_the_upstream_sees_the_vendors_id_and_the_log_the_callers():
+    text = sealed("token")
+    exchange = new_exchange(
+        path=f"/{text}", query=f"q={text}", variables={"f": (1, 1 + len(text))}, caller=ANN
+    )
+    path, query, opened = run(exchange)
+    assert (path, query) == ("/file-1", "q=file-1")
+    assert (opened.holder, opened.owner) == (Holder("alpha"), owner_of(ANN, "token"))
+    exchange.end()
+    assert (exchange.path, exchange.query) == (f"/{text}", f"q={text}")
+    assert exchange.variable("f") == text
+
+
+def test_a_team_opens_what_its_members_made():
+    text = sealed("team")
+    caller = Caller("cat", team="red")
+    exchange = new_exchange(path=f"/{text}", variables={"f": (1, 1 + len(text))}, caller=caller)
+    assert run(exchange, "team")[0] == "/file-1"
+
+
+def test_the_name_of_the_model_is_found_again_in_an_edited_body():
+    text = f'{{"id": "{sealed("token")}", "model": "m"}}'.encode()
+    exchange = new_exchange(
+        environ={"CONTENT_TYPE": "application/json"},
+        body=Body(text),
+        value={"id": sealed("token"), "model": "m"},
+        media_type="application/json",
+        model="m",
+        caller=ANN,
+    )
+    run(exchange, locations=ModelLocations(parse("$request.body#/model")))
+    start, end = exchange.model.span
+    assert exchange.body.in_memory == b'{"id": "file-1", "model": "m"}'
+    assert exchange.body.in_memory[start:end] == b'"m"'
+
+
+@each(
+    ("text", "value", "opens"),
+    [
+        (b'{"messages": []}', {"messages": []}, False),
+        (b'{"file": "x"}', {"file": "x"}, True),
+        (b'{"f\\u0069le": "x"}', {"file": "x"}, True),
+        (b'{"messages": []}', MISSING, True),  # nobody has said that it is JSON in UTF-8
+    ],
+)
+def test_parsed_json_without_signs_is_passed_on(text, value, opens):
+    facts, _ = read_facts({"names": {"file": ["body#/file"]}})
+    ids = RequestIds(facts, IdOpener(SEALER, everybody=False, passes=True), lambda exchange: None)
+    exchange = new_exchange(
+        environ={"CONTENT_TYPE": "application/json"},
+        body=Body(text),
+        value=value,
+        media_type="application/json",
+    )
+    open_ids(ids, "token", None, ids.signs)(exchange, lambda exchange: Response(200, []))
+    assert (exchange.objects is not None) == opens
