@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
@@ -221,10 +221,18 @@ def compose(stages: Sequence[Stage], last: Handler) -> Handler:
 
 
 def _bind(stage: Stage, following: Handler) -> Handler:
-    def handle(exchange: Exchange) -> Response:
-        return stage(exchange, following)
-
-    return handle
+    """A stage as a handler: a copy of its function in which `following` is the default of the last
+    parameter, so that no call lies between two stages."""
+    step: Any = stage
+    call: Any = step if isinstance(step, FunctionType | MethodType) else step.__call__
+    function = getattr(call, "__func__", call)
+    if not isinstance(function, FunctionType) or function.__defaults__ or function.__kwdefaults__:
+        return lambda exchange: stage(exchange, following)
+    copy = FunctionType(
+        *(function.__code__, function.__globals__, function.__name__),
+        *((following,), function.__closure__),
+    )
+    return copy if function is call else MethodType(copy, call.__self__)
 
 
 def new_request_id() -> str:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from functools import partial
 
 import pytest
 from gevent import GreenletExit
@@ -81,6 +82,36 @@ def test_the_first_stage_is_the_outermost():
     handler = compose([stage("a", calls), stage("b", calls)], last)
     assert handler(new_exchange()).status == 200
     assert calls == ["a in", "b in", "last", "b out", "a out"]
+
+
+class Keeper:
+    """Stages that are a method, and an object."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def keep(self, exchange, following):
+        self.calls.append("method")
+        return following(exchange)
+
+    def __call__(self, exchange, following):
+        self.calls.append("object")
+        return following(exchange)
+
+
+def test_a_stage_is_a_function_a_method_an_object_or_what_else_can_be_called():
+    calls: list[str] = []
+
+    def with_more(exchange, following, name="more"):
+        calls.append(name)
+        return following(exchange)
+
+    keeper = Keeper(calls)
+    stages = [keeper.keep, keeper, with_more, partial(with_more, name="partial")]
+    last = Response(200, [])
+    assert compose(stages, lambda exchange: last)(new_exchange()) is last
+    assert calls == ["method", "object", "more", "partial"]
+    assert compose([keeper.keep], lambda exchange: None)(new_exchange()) is None  # its own handler
 
 
 def test_without_stages_the_last_handler_answers():
