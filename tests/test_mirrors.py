@@ -15,8 +15,8 @@ MODULES = [path.relative_to(ENGINE) for path in sorted(ENGINE.rglob("*.py"))]
 EXCEPTIONS = {
     "__main__.py": "tests/e2e/test_commands.py starts the program",
     "wsgi.py": "tests/e2e/test_commands.py and test_shutdown.py start it under gunicorn",
-    "offline/importers/*.py": "tests/offline/importers/test_importers.py has their cases",
-    "offline/rules/*.py": "tests/offline/test_audit.py requires a case in tests/cases/audit",
+    "offline/imports/sources/*.py": "tests/offline/imports/sources/test_sources.py has them",
+    "offline/check/rules/*.py": "tests/offline/check/test_audit.py requires a case of each",
     "offline/diff/kinds/*.py": "tests/offline/diff/test_difference.py requires a case of each kind "
     "in tests/cases/diff",
     "stores/database/migrations/*.py": "tests/stores/database/test_migrate.py runs every step",

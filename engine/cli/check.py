@@ -20,12 +20,12 @@ from engine.cli.config_file import config_option, lacks_tokens, plan_of
 from engine.cli.output_format import format_option
 from engine.cli.terminal import has_colour, is_terminal
 from engine.config.config_files import ConfigFiles
-from engine.offline.audit import audit
+from engine.offline.check.audit import audit
+from engine.offline.check.ignores import Ignores, of_documents
+from engine.offline.check.plugin_findings import note_plugins
+from engine.offline.check.translation_limits import note_limits
+from engine.offline.check.unreached_parts import lower_unreached
 from engine.offline.explanations import codes, explanation
-from engine.offline.ignores import Ignores, of_documents
-from engine.offline.plugin_findings import note_plugins
-from engine.offline.translation_limits import note_limits
-from engine.offline.unreached_parts import lower_unreached
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import PlanResult
 from engine.process.gc_pause import no_collection

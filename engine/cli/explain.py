@@ -17,8 +17,8 @@ from engine.cli.terminal import is_terminal
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.exchange.request import Request
-from engine.offline.jwt_callers import caller_of_claims
 from engine.offline.rehearsal import observation
+from engine.offline.rehearsal.jwt_callers import caller_of_claims
 from engine.offline.rehearsal.observation import FAILURES, Rehearsal, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
@@ -119,7 +119,7 @@ def _second_opinion(plan: Plan, rehearsal: Rehearsal) -> list[str]:
 
 def _tool_request(plan: Plan, name: str, arguments: str, address: str) -> Request:
     """The request of a call of a tool; exits if the tool refuses the arguments."""
-    from engine.offline.tool_calls import find_tool, request_of
+    from engine.offline.rehearsal.tool_calls import find_tool, request_of
 
     try:
         values = json.loads(_body(arguments))

@@ -12,11 +12,11 @@ import yaml
 from engine.cli.config_file import errors_exit, lacks_tokens, plan_of
 from engine.cli.init import next_steps, unwritable, write_project
 from engine.config.config_files import ConfigFiles
-from engine.offline import importers
-from engine.offline.config_additions import names_in, with_entries
-from engine.offline.imported_api import Filters, ImportedApi
-from engine.offline.imported_api import read as read_api
-from engine.offline.imported_config import ImportedConfig
+from engine.offline.imports import sources
+from engine.offline.imports.api_document import Filters, ImportedApi
+from engine.offline.imports.api_document import read as read_api
+from engine.offline.imports.config_additions import names_in, with_entries
+from engine.offline.imports.imported_config import ImportedConfig
 from engine.plan.assembly.make_plan import make_plan
 from engine.source import files
 from engine.source.problem import Findings, Problem
@@ -28,7 +28,7 @@ _HEAD = "# yaml-language-server: $schema=schemas/gateway.schema.json\nversion: 1
 
 
 @click.command()
-@click.argument("source", type=click.Choice([*importers.names(), _API]))
+@click.argument("source", type=click.Choice([*sources.names(), _API]))
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "-o",
@@ -81,14 +81,14 @@ def command(
 
 def _import_config(source: str, file: Path, folder: Path | None) -> None:
     """Print the config that an importer makes of a file, or write it as a project."""
-    draft = importers.read(source, _document(file))
+    draft = sources.read(source, _document(file))
     for note in sorted(draft.notes):
         click.echo(str(note), err=True)
     if draft.is_empty:
-        title = importers.title(source)
+        title = sources.title(source)
         reason = "see above" if draft.notes else f"it has no section of {title}"
         raise click.ClickException(f"nothing of {file} is imported: {reason}")
-    text = draft.text(importers.title(source))
+    text = draft.text(sources.title(source))
     if folder is None:
         click.echo(text, nl=False)
         return

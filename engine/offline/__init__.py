@@ -1,5 +1,5 @@
-"""Checks of a config without serving it: the audit (`audit.py`, `rules/`), the manual
-of the problem codes (`explanations/`), one request played offline (`rehearsal/`), test cases
-(`cases/`), the second opinion (`second_opinion/`) and the comparison of two configs (`diff/`). Read
+"""What needs no server. A folder for each command: the warnings of `check` (`check/`, with the
+manual of all codes in `explanations/`), `explain` (`rehearsal/`), `test` (`cases/`), `diff` and
+`import` (`imports/`); and the second opinion of openapi-core, for the first three. Read
 `rehearsal/rehearse.py` first.
 """

@@ -8,7 +8,7 @@ import pytest
 from engine.config import json_schema
 from engine.config.include import rebase
 from engine.config.joined_document import JoinedDocument
-from engine.offline.audit import audit
+from engine.offline.check.audit import audit
 from engine.plan.assembly.make_plan import make_plan
 from engine.source.problem import Level, place_of
 from tests.support import paths

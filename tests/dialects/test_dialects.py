@@ -19,7 +19,7 @@ EXCEPTIONS = {
     "exchange/client_program.py": "the name of an agent, as `modelway connect` has it",
     "mock/batches.py": "how each vendor writes the results of a batch",
     "config/guessable_secrets.py": "a word that people take as a secret",
-    "offline/importers/*": "other gateways have names of providers that are the same",
+    "offline/imports/sources/*": "other gateways have names of providers that are the same",
 }
 """Patterns of modules with such a word, and what it means there."""
 

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from engine.cli.check_formats import in_order
-from engine.offline.audit import audit
-from engine.offline.ignores import Ignores
+from engine.offline.check.audit import audit
+from engine.offline.check.ignores import Ignores
 from engine.plan.assembly.make_plan import make_plan
 from engine.source.problem import Level, Problem
 from engine.spec.document.checks.mistakes import note_mistakes

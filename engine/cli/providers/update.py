@@ -18,7 +18,7 @@ from engine.cli.providers.catalog_text import catalog_text
 from engine.config.config_files import ConfigFiles
 from engine.config.load import load_file
 from engine.config.provider_catalog import Catalog, read_catalog_file, with_newer
-from engine.offline.catalog_differences import (
+from engine.offline.diff.catalogs import (
     CatalogChange,
     ProviderChanges,
     catalog_differences,

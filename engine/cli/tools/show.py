@@ -18,6 +18,7 @@ from engine.config.mcp import McpServer
 from engine.mcp.listed_tool import ListedTool, context_tokens, list_entry
 from engine.mcp.remote.listing import HeldTool
 from engine.mcp.texts import plain_text
+from engine.offline.rehearsal.tool_calls import find_tool
 from engine.offline.remote_tools import (
     ServerListing,
     all_tools,
@@ -25,7 +26,6 @@ from engine.offline.remote_tools import (
     held_back,
     offline_listings,
 )
-from engine.offline.tool_calls import find_tool
 from engine.plan.route import Plan
 from engine.source.suggestion import did_you_mean
 from engine.values.units import format_count

@@ -15,10 +15,10 @@ from engine.config import json_schema, schema_check
 from engine.config.config import Config
 from engine.exchange.request import HERE, Request
 from engine.mcp.tool import Tool
-from engine.offline.jwt_callers import caller_of_claims
 from engine.offline.rehearsal import observation
+from engine.offline.rehearsal.jwt_callers import caller_of_claims
 from engine.offline.rehearsal.observation import UpstreamAnswers
-from engine.offline.tool_calls import find_tool, refusal_of, request_of
+from engine.offline.rehearsal.tool_calls import find_tool, refusal_of, request_of
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import Findings, Path, Place, Source, place_of
 from engine.source.reader import read_file

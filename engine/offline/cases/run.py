@@ -13,7 +13,7 @@ from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import code_of
-from engine.offline.tool_calls import CODE
+from engine.offline.rehearsal.tool_calls import CODE
 from engine.plan.route import Plan
 
 

@@ -18,7 +18,7 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.request import Request, environ_of
 from engine.exchange.services import Services
-from engine.offline.jwt_callers import UnverifiedTokens
+from engine.offline.rehearsal.jwt_callers import UnverifiedTokens
 from engine.offline.rehearsal.observation import Rehearsal, Step, UpstreamAnswers
 from engine.offline.rehearsal.path_routes import narrow_plan
 from engine.offline.rehearsal.stand_ins import (
