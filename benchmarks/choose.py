@@ -19,12 +19,12 @@ from pathlib import Path
 
 from engine.config.models import Choice
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import RequestRecord
-from engine.exchange.services import Services
+from engine.exchange.request_record import RequestRecord
+from engine.exchange.stage_services import Services
 from engine.machine.state import SharedState
 from engine.upstream import choose
-from engine.upstream.target_groups import TargetGroup
-from engine.upstream.target_state import OpenAttempt
+from engine.upstream.targets.target_groups import TargetGroup
+from engine.upstream.targets.target_state import OpenAttempt
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.price import price_of
 from engine.values.price_list import Prices

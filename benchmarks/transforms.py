@@ -21,9 +21,9 @@ import orjson
 from benchmarks.chat import BODY
 from engine.config.transforms import TransformConfig
 from engine.dialects import default
-from engine.exchange.body import Body
 from engine.exchange.exchange import Content, Exchange, Response
-from engine.exchange.services import Services
+from engine.exchange.request_body import Body
+from engine.exchange.stage_services import Services
 from engine.policies import deny
 from engine.transforms.caller_side import edit_request
 from engine.transforms.compile import compile_all

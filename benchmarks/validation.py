@@ -23,8 +23,8 @@ from openapi_core.testing import MockRequest
 
 from benchmarks.chat import BODY
 from engine.dialects import default
-from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
+from engine.exchange.request_body import Body
 from engine.source.files import DOCUMENTS
 from engine.source.problem import Findings
 from engine.spec.bodies.request_bodies import check

@@ -27,14 +27,14 @@ from engine.app.services.worker_services import services_of
 from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
-from engine.edge.endpoint import Responder
+from engine.edge.falcon_responder import Responder
 from engine.edge.host_names import ANY_HOST
 from engine.edge.host_router import HostRouter
 from engine.edge.inside_call import InsideCalls
-from engine.edge.resource import Choose, Resource, Routes, link_overlaps
+from engine.edge.path_operations import Choose, Resource, Routes, link_overlaps
 from engine.edge.router import Application, Router, application
 from engine.exchange.exchange import Exchange
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.plan.route import Plan, Route, routes_at
 from engine.relay.websocket.ending import token_revoked
 from engine.stages.report import mismatches
@@ -44,7 +44,7 @@ from engine.upstream.admission.gates import gates_of
 from engine.upstream.admission.metrics import queue_collector
 from engine.upstream.client.client import Client
 from engine.upstream.health.metrics import health_collector
-from engine.upstream.metrics import mirror_collector, upstream_collector
+from engine.upstream.targets.metrics import mirror_collector, upstream_collector
 
 _DRAIN_SECONDS = 0.5
 """How long open exchanges may take to end when the worker closes its stores."""
@@ -71,9 +71,9 @@ def build(
     services = services or services_of(plan)
     open_credential = open_credential or open_shared(plan.config)
     parts = parts_of(plan, services, client, open_credential, wrap_stages, inside)
-    pages = OwnPages(plan, parts.services, parts.endpoints)
+    pages = OwnPages(plan, parts.services, parts.responders)
     app = application(
-        parts.endpoints,
+        parts.responders,
         outer_stages(parts),
         pages=pages.public(),
         cors=parts.cors,

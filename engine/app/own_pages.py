@@ -11,11 +11,11 @@ from engine import dialects
 from engine.config.listen_address import ListenAddress
 from engine.config.telemetry import OPERATIONS
 from engine.console.operations.report import operations_pages
-from engine.edge.endpoint import Endpoints, Responder, answer_errors, discard_body
-from engine.edge.request_body import check_head
+from engine.edge.body_reader import check_head
+from engine.edge.falcon_responder import Responder, Responders, answer_errors, discard_body
 from engine.edge.router import Application, application
 from engine.exchange.exchange import Handler, compose
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.plan.route import Plan
 from engine.telemetry.health import Health, for_operators, trust
 from engine.telemetry.health import pages as health_pages
@@ -24,17 +24,17 @@ from engine.telemetry.health import pages as health_pages
 class OwnPages:
     """The gateway's own pages in one worker."""
 
-    def __init__(self, plan: Plan, services: Services, endpoints: Endpoints) -> None:
+    def __init__(self, plan: Plan, services: Services, responders: Responders) -> None:
         self._plan = plan
         self._telemetry = plan.config.telemetry
         self._services = services
-        self._endpoints = endpoints
+        self._responders = responders
 
     def responder(self, handler: Handler) -> Responder:
         """The responder of a page. No observer is called: its requests are not in logs, metrics or
         ledger."""
         stages = [answer_errors, check_head, discard_body]
-        return self._endpoints.responder(compose(stages, handler), [dialects.default()])
+        return self._responders.responder(compose(stages, handler), [dialects.default()])
 
     def public(self) -> Mapping[str, Responder]:
         """The pages of metrics and health that the listener of the API serves, by path."""
@@ -53,7 +53,7 @@ class OwnPages:
             handlers |= self._operations(unix_socket=bool(address.path))
             listed.append(OPERATIONS)
         app.telemetry = application(
-            self._endpoints,
+            self._responders,
             [answer_errors, check_head],
             pages={path: self.responder(handler) for path, handler in handlers.items()},
             hint=f" This is telemetry.listen, which serves only {' and '.join(listed)}.",

@@ -10,7 +10,7 @@ from typing import Any
 from cachetools import LRUCache, TTLCache
 from gevent.lock import BoundedSemaphore
 
-from engine.exchange.services import UsageSums
+from engine.exchange.stage_services import UsageSums
 from engine.stores.database.failures import DatabaseError
 from engine.stores.usage_query import UsageQuery
 from engine.values.errors import GatewayError

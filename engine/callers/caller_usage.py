@@ -11,7 +11,7 @@ from cachetools import TTLCache
 from engine.callers.caller_ledger import CallerLedger
 from engine.callers.limits.limit_event import limit_fields
 from engine.callers.limits.own_limits import OwnLimits
-from engine.exchange.services import UsageSums
+from engine.exchange.stage_services import UsageSums
 from engine.stores.usage_query import TAG, UsageQuery
 from engine.values.caller import Caller
 from engine.values.counters import Counters, CountersAway

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from engine.exchange.services import ClientSecretKeys
+from engine.exchange.stage_services import ClientSecretKeys
 from engine.values.metric import Collector, Sample, counter, gauge
 
 if TYPE_CHECKING:

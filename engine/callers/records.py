@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from engine.callers.batch_lookup import Batches
 from engine.callers.time_limit import within
-from engine.exchange.services import BatchStore, RecordedTokens, ResponseStore, UsageSums
+from engine.exchange.stage_services import BatchStore, RecordedTokens, ResponseStore, UsageSums
 from engine.process.channel import Channel, Stream
 from engine.process.pickled_messages import receive_message, send_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError

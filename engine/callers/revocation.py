@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from engine.callers.jwt.identity import ends_of, is_signed
-from engine.exchange import services
+from engine.exchange import stage_services as services
 from engine.exchange.exchange import Exchange
 from engine.process.periodic import PeriodicTask
 from engine.values.caller import Caller

@@ -16,7 +16,7 @@ from engine.cli.output_format import format_option
 from engine.cli.terminal import is_terminal
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.jwt_callers import caller_of_claims
 from engine.offline.rehearsal.observation import FAILURES, Rehearsal, UpstreamAnswers

@@ -32,7 +32,7 @@ from engine.console.page_data import access, model_status, servers
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
 from engine.exchange.exchange import Handler
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.plan.route import Plan
 
 FILES = Path(__file__).resolve().parent / "page"

@@ -16,7 +16,7 @@ from engine.console.code_snippets import programs
 from engine.console.page_data import for_bearers
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.plan.route import Plan
 from engine.values.caller import Caller
 from engine.values.trees import Json

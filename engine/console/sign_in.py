@@ -15,8 +15,8 @@ from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
 from engine.config.console import HOME, PAGES, SIGN_IN
 from engine.console.asset import GUARDS
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.services import Services
 from engine.exchange.sign_in import SignIn
+from engine.exchange.stage_services import Services
 from engine.plan.route import Plan
 from engine.process.log_throttle import LogThrottle
 from engine.spec.parameters.query_string import Query

@@ -13,8 +13,8 @@ import falcon
 from engine import dialects
 from engine.config.listen_address import ListenAddress
 from engine.edge.cors import Cors
-from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
-from engine.edge.resource import Candidate, Choose, Resource, Routes, first_responder
+from engine.edge.falcon_responder import Responder, Responders, raw_target, server_response
+from engine.edge.path_operations import Candidate, Choose, Resource, Routes, first_responder
 from engine.edge.unmatched import MAX_SHOWN, fail, miss, refuse_address, unsafe_address
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
@@ -279,7 +279,7 @@ class Application(falcon.App):  # type: ignore[type-arg]
 
 
 def application(
-    endpoints: Endpoints,
+    responders: Responders,
     stages: Sequence[Stage],
     *,
     pages: Mapping[str, Responder] | None = None,
@@ -296,7 +296,7 @@ def application(
     all_dialects = dialects.by_request()
 
     def unmatched(handler: Handler) -> Responder:
-        return endpoints.responder(compose(stages, handler), all_dialects)
+        return responders.responder(compose(stages, handler), all_dialects)
 
     def unexpected(
         req: falcon.Request, resp: falcon.Response, error: Exception, params: Any

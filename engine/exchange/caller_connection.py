@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from engine.exchange.opened_ids import Holder
-from engine.exchange.record import McpMessage
+from engine.exchange.request_record import McpMessage
 from engine.values.caller import Caller
 
 TrySend = Callable[[bytes], bool]
@@ -38,7 +38,7 @@ class Readable(Protocol):
 
 class UpstreamSockets(Protocol):
     """The sockets to upstreams of one lane of a caller's socket
-    (`engine.upstream.responses_socket.UpstreamSockets`)."""
+    (`engine.upstream.websockets.responses_socket.UpstreamSockets`)."""
 
     def send(self, client: Any, timeouts: Any, request: Any, timeout: float, /) -> Any:
         """The response of a client's upstream."""
@@ -77,7 +77,7 @@ class Answer(Protocol):
 
 class HeavyCalls(Protocol):
     """Calls operations in a heavy worker: requests of more than `above` bytes that come over a
-    socket with others (`engine.server.heavy.calls`)."""
+    socket with others (`engine.server.heavy.operation_calls`)."""
 
     @property
     def above(self) -> float: ...

@@ -11,9 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from engine.exchange.body import Body, BodyReader, ReceivedBody
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
-from engine.exchange.interfaces import (
+from engine.exchange.member_protocols import (
     UNMETERED,
     Dialect,
     Headers,
@@ -23,7 +22,8 @@ from engine.exchange.interfaces import (
     Upgrade,
 )
 from engine.exchange.opened_ids import OpenedIds
-from engine.exchange.record import RequestRecord
+from engine.exchange.request_body import Body, BodyReader, ReceivedBody
+from engine.exchange.request_record import RequestRecord
 from engine.exchange.requested_model import NO_MODEL, RequestedModel
 from engine.values.caller import Caller
 from engine.values.counters import TakeResult

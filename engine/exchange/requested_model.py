@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.exchange.interfaces import Target
+from engine.exchange.member_protocols import Target
 
 
 class RequestedModel(Struct):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from engine.exchange.body import Body
+from engine.exchange.request_body import Body
 from engine.values.json_edit import Edit, apply_edits
 
 

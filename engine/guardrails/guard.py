@@ -14,7 +14,7 @@ from itertools import chain
 import gevent
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.services import GuardCalls, GuardFailed
+from engine.exchange.stage_services import GuardCalls, GuardFailed
 from engine.guardrails.contract import (
     BLOCK,
     PASS,

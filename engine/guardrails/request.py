@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import orjson
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.request_body import Body
 from engine.guardrails.guard import Guard
 from engine.guardrails.settings import REQUEST
 from engine.guardrails.texts import request_texts

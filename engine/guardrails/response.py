@@ -14,7 +14,7 @@ from engine.dialects.interface.usage import OutputMembers
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interruption import interruption
 from engine.exchange.push_stream import MAX_PIECE, Pipeline, PushStream
-from engine.exchange.record import Outcome
+from engine.exchange.request_record import Outcome
 from engine.guardrails.contract import Window
 from engine.guardrails.guard import Guard
 from engine.guardrails.held_events import HeldEvents

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from engine.dialects.interface.usage import Meter
-from engine.exchange.interfaces import UsageReader
+from engine.exchange.member_protocols import UsageReader
 from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.metering.json_reader import PARSED_BODY, JsonReader
 from engine.metering.sse_reader import EventReader

@@ -18,13 +18,13 @@ import orjson
 from msgspec import Struct
 
 from engine.dialects import Dialect
-from engine.edge.endpoint import Endpoints, Responder, answer_errors
+from engine.edge.body_reader import check_head
+from engine.edge.falcon_responder import Responder, Responders, answer_errors
 from engine.edge.inside_call import InsideCalls
-from engine.edge.request_body import check_head
-from engine.edge.resource import Candidate, Resource
+from engine.edge.path_operations import Candidate, Resource
 from engine.edge.router import Application, application
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, compose
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.mock import faults
 from engine.mock.batches import Batches
 from engine.mock.examples import (
@@ -52,7 +52,7 @@ from engine.stages.alternatives import Choice, refusing
 from engine.stages.authenticate import authenticate
 from engine.stages.receive import receive
 from engine.stages.validate import UNCHECKED, checks_of, validate_body, validate_parameters
-from engine.upstream.websocket import upgrade_or_http
+from engine.upstream.websockets.websocket_forward import upgrade_or_http
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
 from engine.values.media_types import essence, sequence_kind
@@ -82,7 +82,7 @@ def build(
     max_body: int = 1_000_000_000,
 ) -> Application:
     """The application of the mock. It answers 401 to any other credential."""
-    endpoints = Endpoints(max_body, 60.0)
+    responders = Responders(max_body, 60.0)
     services = Services(tokens={digest(credential): Caller("gateway")})
     served: dict[str, tuple[Alternative, Dialect]] = {}
 
@@ -90,9 +90,9 @@ def build(
         choice = Choice(candidates, lambda operation: served[operation][0])
         dialect = served[candidates[0].resource.operation][1]
         handler = compose([answer_errors, check_head, choice.stage], choice.handler)
-        return endpoints.responder(handler, [dialect])
+        return responders.responder(handler, [dialect])
 
-    app = application(endpoints, [answer_errors, check_head], choose=choose)
+    app = application(responders, [answer_errors, check_head], choose=choose)
     inside = InsideCalls(app)
     sockets = ResponsesSockets(inside, services, Sessions())
     documents = list(documents)
@@ -104,7 +104,7 @@ def build(
             alternative = _alternative(operation, specification, style, services, sockets)
             served[operation.id] = alternative, dialect
             handler = compose([answer_errors, check_head], alternative.handler)
-            responder = partial(endpoints.responder, handler, [dialect])
+            responder = partial(responders.responder, handler, [dialect])
             _add_routes(app, operation, responder, (specification.name, number), dialect)
     return app
 

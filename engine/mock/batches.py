@@ -15,7 +15,7 @@ import orjson
 from engine.dialects.interface.batches import BatchFormat
 from engine.edge.inside_call import InsideCalls
 from engine.exchange.caller_connection import InternalCaller
-from engine.exchange.request import Request, environ_of
+from engine.exchange.internal_request import Request, environ_of
 from engine.mock.object_store import MockObject, ObjectStore
 from engine.values.caller import Caller
 from engine.values.trees import Json, member_at

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import gevent
 from gevent.queue import Empty, Queue
 
-from engine.edge.response import common_headers
+from engine.edge.send_response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.mock import faults
 from engine.mock.conversations import Conversation, MockMessage, open_conversation

@@ -16,7 +16,7 @@ import gevent
 from gevent.lock import RLock
 
 from engine.exchange.opened_ids import Holder
-from engine.exchange.services import ResponseStore
+from engine.exchange.stage_services import ResponseStore
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.stores.database.failures import DatabaseError
 from engine.values.errors import GatewayError

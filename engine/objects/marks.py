@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from engine.exchange.interfaces import Part
+from engine.exchange.member_protocols import Part
 from engine.objects.facts import MEMBER, MarkFacts
 from engine.objects.id_places import IdPlace, JsonName, find
 from engine.objects.sealed_ids import Sealer

@@ -9,10 +9,10 @@ from urllib.parse import quote, unquote
 
 import orjson
 
-from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.exchange.opened_ids import OpenedIds
+from engine.exchange.request_body import Body
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.id_place_names import PlaceNames, names_of, sign_of

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from engine.exchange.interfaces import Headers
+from engine.exchange.member_protocols import Headers
 from engine.exchange.opened_ids import Holder
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_place_names import PlaceNames

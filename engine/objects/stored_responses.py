@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.exchange.services import ResponseStore
+from engine.exchange.stage_services import ResponseStore
 from engine.objects.response_items import join_items, output_items
 from engine.objects.sealed_ids import RECORDS, Identity, Sealer
 from engine.stores.database.failures import DatabaseError

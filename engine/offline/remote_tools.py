@@ -17,7 +17,7 @@ from engine.app.services.machine_stores import open_shared
 from engine.config.config import Config
 from engine.config.mcp import McpServer
 from engine.edge.inside_call import InsideCalls
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.mcp.listed_tool import ListedTool
 from engine.mcp.models.model_tool import model_tools
 from engine.mcp.remote.listing import HeldTool, Listing, listing_of, pinned_listing

@@ -18,11 +18,11 @@ from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.streams import StreamError, StreamRules
 from engine.dialects.interface.usage import Count, Meter, RequestFields, counts_in
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.policies.interface import LimitPolicy, Moment, StagePolicy
 from engine.upstream.choose.interface import StrategyKind, StrategyOptions
-from engine.upstream.target import Target
-from engine.upstream.target_groups import Strategy, TargetGroup
+from engine.upstream.targets.target import Target
+from engine.upstream.targets.target_groups import Strategy, TargetGroup
 from engine.values.errors import GatewayError
 from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, window_of
 from engine.values.quota_sharers import BY, SHARING_KEYS

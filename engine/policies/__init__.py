@@ -17,7 +17,7 @@ from engine.config.json_schema import Schema
 from engine.config.routes import Policy
 from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import Stage
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.policies.interface import (
     LimitPolicy,
     Moment,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.config.json_schema import Schema
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.policies.interface import StagePolicy
 from engine.values.client_address import Network, caller_address, networks, within
 from engine.values.errors import GatewayError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.config.json_schema import Schema
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.policies.interface import Moment, StagePolicy
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns

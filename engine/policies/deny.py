@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from engine.config.json_schema import Schema
 from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.policies.interface import Moment, StagePolicy
 from engine.spec.request_conditions import Condition, ConditionError, compile_condition
 from engine.spec.schemas.member_spellings import Spellings

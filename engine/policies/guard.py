@@ -11,7 +11,7 @@ from __future__ import annotations
 from engine.config.json_schema import Schema
 from engine.exchange.environ_headers import without_ranges
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.guardrails.guard import Guard
 from engine.guardrails.request import judge_request
 from engine.guardrails.response import judge_response

@@ -12,7 +12,7 @@ from engine.config.json_schema import Schema
 from engine.config.routes import Policy
 from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import Stage
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.spec.schemas.member_spellings import Spellings
 from engine.values.quota import Quota
 

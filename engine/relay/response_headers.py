@@ -128,7 +128,8 @@ _PASS = Action.PASS  # looking up a member of an enum is slow
 
 
 class Addresses(Protocol):
-    """How the addresses of one upstream are rewritten; see `engine.upstream.location_headers`."""
+    """How the addresses of one upstream are rewritten
+    (`engine.upstream.targets.upstream_url.UpstreamUrl`)."""
 
     def rewrite(self, address: str, path: str, mount: str) -> str | None: ...
     def rewrite_links(self, header: str, path: str, mount: str) -> str | None: ...

@@ -10,8 +10,8 @@ from types import FrameType
 
 from gunicorn.sock import BaseSocket
 
-from engine.server.crew import Crew
 from engine.server.reloadable_app import ReloadableApp
+from engine.server.serving_processes import Crew
 from engine.server.shutdown import SIGNALS, in_order
 from engine.server.supervisor import Supervisor
 

@@ -12,10 +12,10 @@ from gunicorn.errors import HaltServer
 from gunicorn.sock import BaseSocket
 
 from engine.server import gevent_patches
-from engine.server.crew import ALONE, Crew, Role
 from engine.server.heavy.worker import HeavyWorker
 from engine.server.recorder_process import RecorderProcess
 from engine.server.reloadable_app import ReloadableApp
+from engine.server.serving_processes import ALONE, Crew, Role
 from engine.server.shutdown import SIGNALS
 from engine.server.systemd import ServiceManager
 from engine.server.watchdog import Watchdog

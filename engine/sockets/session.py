@@ -19,7 +19,7 @@ from collections.abc import Callable
 from gevent import GreenletExit
 
 from engine.exchange.interruption import CallerLeft
-from engine.exchange.record import Outcome, Traffic
+from engine.exchange.request_record import Outcome, Traffic
 from engine.relay.websocket import ending
 from engine.relay.websocket.channel import Channel, Stopped
 from engine.relay.websocket.ending import Ending
@@ -46,7 +46,7 @@ _ERROR_SECONDS = 1.0
 
 
 class ClientOutlet:
-    """The way to the client: an Outlet of `turn.py`. It counts messages into `traffic`."""
+    """The way to the client: an Outlet of `socket_request`. It counts messages into `traffic`."""
 
     def __init__(self, channel: Channel, traffic: Traffic) -> None:
         self._channel, self._count = channel, traffic.received

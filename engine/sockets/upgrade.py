@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from engine.callers.jwt.identity import is_signed
 from engine.dialects import Dialect
-from engine.edge.response import common_headers
+from engine.edge.send_response import common_headers
 from engine.exchange.caller_connection import Answer, InternalCaller, TrySend, UpstreamSockets
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.record import Traffic
-from engine.exchange.services import Services
+from engine.exchange.request_record import Traffic
+from engine.exchange.stage_services import Services
 from engine.relay.websocket.acceptance import require_take_over, send_head
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
@@ -23,7 +23,7 @@ from engine.relay.websocket.session import SessionLimits, Sessions
 from engine.sockets.lanes import Run
 from engine.sockets.memory import MemoryBudget, ResponseMemory
 from engine.sockets.session import ClientOutlet, ResponsesSession
-from engine.sockets.turn import Call, Turns
+from engine.sockets.socket_request import Call, Turns
 from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, token_ended
 

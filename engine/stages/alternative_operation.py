@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from engine.edge.resource import Candidate
-from engine.exchange.body import Body, ReceivedBody
+from engine.edge.path_operations import Candidate
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.exchange.request_body import Body, ReceivedBody
 from engine.spec.operation import Operation
 from engine.spec.parameter import accepts_parameters, check_parameters
 from engine.spec.schemas.refusal_messages import explain_distance

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from engine.edge.resource import Candidate
-from engine.exchange.body import Body, ReceivedBody
+from engine.edge.path_operations import Candidate
 from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.request_body import Body, ReceivedBody
 from engine.stages.alternative_operation import TOKEN, Alternative, Entry, Explain, Trial
 from engine.values.errors import GatewayError
 

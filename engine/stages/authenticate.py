@@ -12,9 +12,9 @@ from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.interfaces import Headers
-from engine.exchange.services import ClientSecretKeys, Services
+from engine.exchange.member_protocols import Headers
 from engine.exchange.sign_in import SignIn
+from engine.exchange.stage_services import ClientSecretKeys, Services
 from engine.spec.security import Carrier
 from engine.stages.client_secret import caller_of_client_secret, invalid_client_secret
 from engine.stages.token_carriers import (

@@ -8,11 +8,11 @@ from functools import partial
 import orjson
 
 from engine.dialects.interface.client_secrets import NAME, ClientSecretFormat
-from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.client_secret import PREFIX, ClientSecret
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.exchange.interfaces import Headers
-from engine.exchange.services import ClientSecretKeys, Services
+from engine.exchange.member_protocols import Headers
+from engine.exchange.request_body import Body, ReceivedBody
+from engine.exchange.stage_services import ClientSecretKeys, Services
 from engine.spec.expression import Expression, lenient_name
 from engine.spec.parameters.query_string import Query
 from engine.values.caller import Caller

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from engine.dialects.interface.files import FileFormat
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import Holder
+from engine.exchange.request_body import Body
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
 from engine.objects.id_places import IdPlace, JsonName, find

@@ -12,10 +12,10 @@ from urllib.parse import quote
 import orjson
 
 from engine.dialects.interface.batches import BatchFormat
-from engine.exchange.body import Body, spool
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.exchange.interfaces import Part
+from engine.exchange.member_protocols import Part
 from engine.exchange.opened_ids import Batch, OpenedIds
+from engine.exchange.request_body import Body, spool
 from engine.objects.batches.batch_files import BatchFiles
 from engine.objects.batches.batch_requests import BatchRequest, BatchWriter, VendorRequest
 from engine.objects.id_places import JsonName, find

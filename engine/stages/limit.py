@@ -13,9 +13,9 @@ from engine.callers.limits.limit_set import LimitSet
 from engine.callers.limits.request_names import place_text
 from engine.callers.limits.route_limits import Part, RouteLimits
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.interfaces import Headers
-from engine.exchange.record import RequestRecord
-from engine.exchange.services import Services, Warn
+from engine.exchange.member_protocols import Headers
+from engine.exchange.request_record import RequestRecord
+from engine.exchange.stage_services import Services, Warn
 from engine.process.log_throttle import LogThrottle
 from engine.values.calendar import SECOND, Calendar
 from engine.values.counters import Counters, CountersAway, TakeResult

@@ -12,10 +12,10 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.dialects.interface.usage import Meter, UsageOption
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.interfaces import Metering, UsageReader
+from engine.exchange.member_protocols import Metering, UsageReader
 from engine.exchange.push_stream import Pipeline, PushStream, Step
-from engine.exchange.record import RequestRecord
-from engine.exchange.services import Services
+from engine.exchange.request_record import RequestRecord
+from engine.exchange.stage_services import Services
 from engine.metering.estimate import expected_usage, with_characters
 from engine.metering.readers import Reader, reader, usage_in
 from engine.process.loop_turn import await_turn

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.exchange.request_body import Body
 from engine.objects.response_items import items_of, whole_request
 from engine.objects.summaries import MARK, Summaries
 from engine.spec.model_locations import ModelLocations

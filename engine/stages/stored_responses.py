@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 import orjson
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import Turn
+from engine.exchange.request_body import Body
 from engine.objects.id_opener import IdOpener, not_found
 from engine.objects.input_items import input_page
 from engine.objects.owners import owner_of

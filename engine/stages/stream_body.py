@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from engine.exchange.body import Body, BodyStream, ReceivedBody
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.exchange.request_body import Body, BodyStream, ReceivedBody
 from engine.exchange.streamed_body import Rest, StreamedBody
 from engine.spec.bodies.multipart import MultipartError, boundary_of, open_part
 from engine.spec.bodies.multipart_stream import file_chunks

@@ -12,7 +12,7 @@ from typing import Any
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange
-from engine.exchange.interfaces import Headers
+from engine.exchange.member_protocols import Headers
 from engine.spec.parameters.parameter_readers import cookies
 from engine.spec.parameters.query_string import Query
 from engine.spec.security import Carrier

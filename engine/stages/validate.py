@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from time import thread_time
 from typing import NamedTuple
 
-from engine.exchange.body import Body
 from engine.exchange.caller_connection import MIN_COSTLY
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.exchange.request_body import Body
 from engine.spec.bodies.request_bodies import Bodies, BodyRule, check
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation

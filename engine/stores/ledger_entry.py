@@ -11,7 +11,7 @@ import orjson
 from engine.exchange.agent_session import session_of
 from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import CANCELLED, Outcome
+from engine.exchange.request_record import CANCELLED, Outcome
 
 
 class Entry(NamedTuple):

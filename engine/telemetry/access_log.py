@@ -22,7 +22,7 @@ import orjson
 from engine.exchange.agent_session import session_of
 from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import Attempt, McpMessage, Outcome, RequestRecord, Traffic
+from engine.exchange.request_record import Attempt, McpMessage, Outcome, RequestRecord, Traffic
 from engine.values.client_address import Network, caller_address
 from engine.values.redaction import redact_query, redact_tokens
 from engine.values.usage import RARE, Usage

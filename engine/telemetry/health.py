@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.services import ModelStates, WorkerHealth
+from engine.exchange.stage_services import ModelStates, WorkerHealth
 from engine.values.client_address import Network, caller_address, within
 from engine.values.errors import GatewayError
 

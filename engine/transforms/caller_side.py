@@ -7,9 +7,9 @@ from functools import partial
 
 import orjson
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, RequestEdits
-from engine.exchange.interfaces import Headers
+from engine.exchange.member_protocols import Headers
+from engine.exchange.request_body import Body
 from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.form_edits import edit_form, multipart_edits

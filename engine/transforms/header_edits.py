@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 
 from engine.exchange.environ_headers import environ_key
-from engine.exchange.interfaces import Headers
+from engine.exchange.member_protocols import Headers
 from engine.transforms.template import Template, TemplateValues
 from engine.values.errors import GatewayError
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from engine.exchange.interfaces import Headers
+from engine.exchange.member_protocols import Headers
 from engine.process.loop_turn import paced_if_many
 from engine.relay.filter import Filter
 from engine.relay.whole_body import Correction, WholeBody, has_whole_body

@@ -1,10 +1,15 @@
 """Which upstream to send a request to, and how often: select the model, choose a target, build the
-request, attempt, retry, fail over, relay the response. Read `forward.py` first. `client/` is the
-HTTP/1.1 client.
+request, attempt, retry, fail over, relay the response. Read `forward.py` first.
+
+`models/` finds the targets of a request, `choose/` orders them, `attempts/` asks one after another:
+`requests/` builds what is sent by `client/`, the HTTP/1.1 client, and `responses/` is what comes
+back. `targets/` is what is known of each target, `health/` and `addresses/` learn it beside the
+requests, `admission/` bounds them. `websockets/` are all of these for WebSockets.
 
 Theory of operation: the layers of a response. Whatever changes the bytes of a body is a
-`relay.filter.Filter`. `attempt.py` wraps the response of the client in a FilteredResponse for each
-filter, layer by layer, and the relay reads the outermost. Each is there only if it has work to do:
+`relay.filter.Filter`. `attempts/attempt.py` wraps the response of the client in a FilteredResponse
+for each filter, layer by layer, and the relay reads the outermost. Each is there only if it has
+work to do:
 
     filter                reads what passes    there, if                so that
     UpstreamResponse      the connection       always                   one HTTP body is read
@@ -37,7 +42,7 @@ Invariants:
   that the headers were wrong (Misframed), the layers are thrown away and built again around the
   response of the client.
 - Usage is read in the upstream's format: before edits, which may remove it, and translations.
-- A transparent dialect, and a status outside 2xx, gets none of the layers of `framing.py`.
+- A transparent dialect, and a status outside 2xx, gets none of the layers of `framed_response.py`.
 - The steps of a `Pipeline`, between relay and server, are functions of whole events: they hold no
   bytes, and the end of the body completes nothing in them.
 """

@@ -17,29 +17,33 @@ import gevent
 
 from engine.config.routes import Hedge
 from engine.dialects import Dialect
+from engine.exchange.disconnect_watcher import DisconnectWatcher
 from engine.exchange.environ_headers import RANGES
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.interfaces import Headers
-from engine.exchange.record import Attempt
-from engine.exchange.services import Services
+from engine.exchange.member_protocols import Headers
+from engine.exchange.request_record import Attempt
+from engine.exchange.stage_services import Services
 from engine.relay.websocket.message_edits import MessageEdits
 from engine.spec.expression import Expression
-from engine.upstream import retry
-from engine.upstream.attempt import attempt
-from engine.upstream.attempt_result import AttemptResult, set_target
-from engine.upstream.candidates import Candidate, Candidates
-from engine.upstream.disconnect_watcher import DisconnectWatcher
-from engine.upstream.error_response import refuse, without_retry
-from engine.upstream.hedge import Hedging
-from engine.upstream.regional_targets import RegionalGroup
-from engine.upstream.relay_response import relay
-from engine.upstream.request import build_request, edit_request
-from engine.upstream.request_slots import RequestSlots
-from engine.upstream.route_headers import RouteHeaders
-from engine.upstream.target import Target
-from engine.upstream.target_groups import TargetGroup
-from engine.upstream.translations import RouteTranslations, TranslatedRequests, translated_request
-from engine.upstream.unused_answers import note_unused
+from engine.upstream.attempts.attempt import attempt
+from engine.upstream.attempts.candidates import Candidate, Candidates
+from engine.upstream.attempts.hedge import Hedging
+from engine.upstream.attempts.request_slots import RequestSlots
+from engine.upstream.models.regional_targets import RegionalGroup
+from engine.upstream.requests.build_request import build_request, edit_request
+from engine.upstream.requests.route_headers import RouteHeaders
+from engine.upstream.requests.translated_request import (
+    RouteTranslations,
+    TranslatedRequests,
+    translated_request,
+)
+from engine.upstream.responses.attempt_result import AttemptResult, set_target
+from engine.upstream.responses.error_response import refuse, without_retry
+from engine.upstream.responses.relay_response import relay
+from engine.upstream.responses.unused_answers import note_unused
+from engine.upstream.targets import retry
+from engine.upstream.targets.target import Target
+from engine.upstream.targets.target_groups import TargetGroup
 from engine.values.admission import rank_of
 from engine.values.errors import MAX_RETRY_WAIT
 

@@ -25,11 +25,11 @@ from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlace
 from engine.objects.session_ids import SessionIds, has_messages
 from engine.relay.response_headers import STALE_HEADERS
 from engine.transforms.edited_body import edit_response
-from engine.upstream.attempt_result import AttemptResult
-from engine.upstream.credentials import Credentials
 from engine.upstream.forward import Forward
-from engine.upstream.location_headers import UpstreamUrl
-from engine.upstream.target import Target, Upstream
+from engine.upstream.responses.attempt_result import AttemptResult
+from engine.upstream.targets.credentials import Credentials
+from engine.upstream.targets.target import Target, Upstream
+from engine.upstream.targets.upstream_url import UpstreamUrl
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.media_types import is_json
 

@@ -27,7 +27,6 @@ from engine.objects.pages import (
 from engine.objects.response_ids import ResponseSealer
 from engine.process.child_process import ChildFailed
 from engine.relay.held_body import HeldBody, file_pieces, write_all
-from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.forward import Forward
 from engine.upstream.object_forward import (
     ObjectForward,
@@ -35,7 +34,8 @@ from engine.upstream.object_forward import (
     set_targets,
     with_credential,
 )
-from engine.upstream.target import Target
+from engine.upstream.responses.attempt_result import AttemptResult
+from engine.upstream.targets.target import Target
 from engine.values.errors import GatewayError
 from engine.values.media_types import is_json
 

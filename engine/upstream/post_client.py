@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from engine.upstream import retry
 from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.targets import retry
 from engine.values.post_result import PostResult
 
 _MAX_RESPONSE = 65_536

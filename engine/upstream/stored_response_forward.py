@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.interfaces import Headers
+from engine.exchange.member_protocols import Headers
 from engine.exchange.opened_ids import Holder, OpenedIds, Turn
 from engine.exchange.push_stream import PushStream
 from engine.objects.response_ids import ResponseSealer
@@ -16,8 +16,8 @@ from engine.objects.stored_responses import ResponseEntry, StoredResponses
 from engine.relay.held_body import LARGE
 from engine.relay.whole_body import Correction
 from engine.transforms.edited_body import edit_response
-from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.object_forward import ObjectForward
+from engine.upstream.responses.attempt_result import AttemptResult
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import Ambiguous, JsonPath, member_span
 from engine.values.media_types import is_json

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from engine.app.build import build
 from engine.console.page_data import model_status
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.telemetry.health import Health
 from tests.console.conftest import planned
 from tests.support.exchanges import new_exchange

@@ -7,7 +7,7 @@ import pytest
 
 from engine.app.build import build
 from engine.console.pages import FILES, pages
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from tests.console.conftest import planned
 from tests.support.swagger_ui import IS_INSTALLED
 

@@ -64,23 +64,23 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> None:
-    """Besides `report`, which looks at responses only, `turn`, which only heavy workers have,
-    `open_ids`, `open_summaries`, `judge_batch`, `keep_upload`, `stream_body`, `copy_files` and
-    `stored_responses`, which only operations with objects have, `client_secret`, which only
-    realtime sessions have, `carriers`, which authenticate reads, and `alternatives`, before the
-    stages, with what it tries."""
+    """Besides `report`, which looks at responses only, `computing_turn`, which only heavy workers
+    have, `open_sealed_ids`, `open_sealed_summaries`, `judge_batch`, `keep_upload`, `stream_body`,
+    `copy_files` and `stored_responses`, which only operations with objects have, `client_secret`,
+    which only realtime sessions have, `token_carriers`, which authenticate reads, and
+    `alternatives`, before the stages, with what it tries."""
     modules = {path.stem for path in (ROOT / "engine" / "stages").glob("[a-z]*.py")}
     named = {name.replace(" ", "_") for name in stages}
     others = {
-        "carriers",
+        "token_carriers",
         "report",
-        "turn",
-        "open_ids",
+        "computing_turn",
+        "open_sealed_ids",
         "judge_batch",
         "keep_upload",
         "stream_body",
         "copy_files",
-        "open_summaries",
+        "open_sealed_summaries",
         "stored_responses",
         "client_secret",
         "transform",
@@ -109,7 +109,7 @@ def test_contributing_names_the_modules_in_the_order_of_the_stages(stages: list[
     steps = steps[steps.index("\n5. ") :]
     names = [
         Path(name).stem
-        for name in re.findall(r"`(?:stages|upstream)?/?([a-z_]+(?:\.py|/))`", steps)
+        for name in re.findall(r"`(?:(?:stages|upstream)/(?:[a-z]+/)?)?([a-z_]+(?:\.py|/))`", steps)
     ]
     known = {name.replace(" ", "_") for name in stages} | {"forward", "relay"}
     named = [name.replace("_", " ") for name in names if name in known]
@@ -118,7 +118,7 @@ def test_contributing_names_the_modules_in_the_order_of_the_stages(stages: list[
 
 def test_contributing_says_who_makes_the_request_of_an_attempt() -> None:
     """Names of what `upstream/` does, where CONTRIBUTING names the module that does it."""
-    attempt = (ROOT / "engine" / "upstream" / "attempt.py").read_text("utf-8")
+    attempt = (ROOT / "engine" / "upstream" / "attempts" / "attempt.py").read_text("utf-8")
     assert "The credential is added here." in attempt
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    assert "`attempt.py` adds the credential" in " ".join(text.split())
+    assert "`attempts/attempt.py` adds the credential" in " ".join(text.split())

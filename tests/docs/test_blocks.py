@@ -84,7 +84,7 @@ ELSEWHERE = {
     (
         "docs/reference/responses-websocket.md",
         "upstreams:",
-    ): "tests/upstream/test_responses_socket.py",
+    ): "tests/upstream/websockets/test_responses_socket.py",
     ("docs/how-to/agents.md", "import os"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "import Anthropic"): "tests/e2e/test_agents_page.py",
     ("docs/how-to/agents.md", "import { createOpenAI }"): "tests/e2e/test_agents_page.py",

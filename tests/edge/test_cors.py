@@ -5,8 +5,8 @@ import pytest
 
 from engine import dialects
 from engine.edge.cors import Cors
-from engine.edge.endpoint import Endpoints, answer_errors
-from engine.edge.resource import Resource
+from engine.edge.falcon_responder import Responders, answer_errors
+from engine.edge.path_operations import Resource
 from engine.edge.router import application
 from engine.exchange.exchange import Response, compose
 from engine.values.errors import GatewayError
@@ -26,10 +26,10 @@ def refuse(exchange):
 
 
 def client(*origins, handler=lambda exchange: Response(200, HEADERS, b"fine")):
-    cors, endpoints = Cors(origins), Endpoints(1000, 1.0)
+    cors, responders = Cors(origins), Responders(1000, 1.0)
     stages = [*cors.stages(), answer_errors]
-    app = application(endpoints, stages, cors=cors)
-    responder = endpoints.responder(compose(stages, handler), [dialects.get("openai")])
+    app = application(responders, stages, cors=cors)
+    responder = responders.responder(compose(stages, handler), [dialects.get("openai")])
     app.add_route("/v1/x", Resource("POST", "/v1", (), lambda: responder))
     return falcon.testing.TestClient(app)
 

@@ -7,7 +7,7 @@ import falcon.testing
 import pytest
 
 from engine.edge.host_router import HostRouter
-from engine.edge.resource import Resource
+from engine.edge.path_operations import Resource
 from engine.edge.router import Router
 from engine.values.client_address import networks
 

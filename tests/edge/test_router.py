@@ -9,8 +9,8 @@ import falcon.testing
 import orjson
 import pytest
 
-from engine.edge.endpoint import Endpoints
-from engine.edge.resource import Resource
+from engine.edge.falcon_responder import Responders
+from engine.edge.path_operations import Resource
 from engine.edge.router import Router, application
 from engine.values.errors import GatewayError
 
@@ -129,7 +129,7 @@ def test_a_responder_is_made_once_at_the_first_request() -> None:
 
 
 def test_the_servers_own_refusals_are_responses_like_others_and_recorded() -> None:
-    app, recorded = application(Endpoints(1000, 1.0), []), []
+    app, recorded = application(Responders(1000, 1.0), []), []
     app.record_refusal = recorded.append
     response = app.refuse(GatewayError(414, "bad_request", "Too long."), "10.0.0.1")
     (exchange,) = recorded
@@ -204,7 +204,7 @@ def test_a_value_without_slashes_may_lead_from_inside_to_another_operation() -> 
 
 
 def test_the_operation_of_a_request_by_its_head() -> None:
-    app = application(Endpoints(1000, 1.0), [])
+    app = application(Responders(1000, 1.0), [])
     app.add_route("/items/{id}", Resource("POST", "", (), partial(str, "x"), (), "make"))
     operations = []
     for method, target in (("POST", "/items/7?a=b"), ("GET", "/items/7"), ("POST", "/items")):

@@ -7,7 +7,7 @@ import json
 import gevent
 import pytest
 
-from engine.exchange.services import GuardFailed
+from engine.exchange.stage_services import GuardFailed
 from engine.guardrails.guard import MAX_REPORTS, Guard
 from engine.guardrails.settings import GuardSettings
 from engine.values.errors import GatewayError

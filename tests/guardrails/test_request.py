@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING
+from engine.exchange.request_body import Body
 from engine.guardrails import request
 from engine.guardrails.guard import Guard
 from engine.guardrails.request import judge_request

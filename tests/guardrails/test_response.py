@@ -11,7 +11,7 @@ from gevent import GreenletExit
 
 from engine.exchange.exchange import Response
 from engine.exchange.push_stream import Pipeline, PushStream
-from engine.exchange.record import Outcome
+from engine.exchange.request_record import Outcome
 from engine.guardrails import whole_answer
 from engine.guardrails.guard import Guard
 from engine.guardrails.response import judge_response

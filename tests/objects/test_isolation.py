@@ -17,8 +17,8 @@ from engine.app.build import build
 from engine.app.routes.internal_call import send
 from engine.app.services.worker_services import services_of
 from engine.exchange.caller_connection import InternalCaller
+from engine.exchange.internal_request import Request
 from engine.exchange.opened_ids import Holder
-from engine.exchange.request import Request
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.id_places import ANY, ANY_DEPTH, IdPlace

@@ -5,7 +5,7 @@ import json
 import orjson
 import pytest
 
-from engine.exchange.body import Body
+from engine.exchange.request_body import Body
 from engine.objects.facts import MEMBER, read_facts
 from engine.objects.marks import Marker, marks_in, unmarked
 from engine.objects.sealed_ids import Sealer

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from engine.dialects.gemini.proto_json import json_name
-from engine.exchange.body import Body
 from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.exchange.request_body import Body
 from engine.objects.facts import read_facts
 from engine.objects.id_opener import IdOpener, vendor_ids
 from engine.objects.owners import NOBODY

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.policies.allow_ips import POLICY
 from engine.values.client_address import networks
 from tests.support.policies import passes

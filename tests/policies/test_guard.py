@@ -6,9 +6,9 @@ import pytest
 
 from engine import policies
 from engine.config.routes import Policy
-from engine.exchange.body import Body
 from engine.exchange.exchange import Response
-from engine.exchange.services import Services
+from engine.exchange.request_body import Body
+from engine.exchange.stage_services import Services
 from tests.support.exchanges import new_exchange
 from tests.support.guard_calls import PlayedGuards
 

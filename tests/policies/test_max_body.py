@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.exchange import Response
-from engine.exchange.services import Services
+from engine.exchange.request_body import Body, ReceivedBody
+from engine.exchange.stage_services import Services
 from engine.policies.max_body import POLICY
 from tests.support.exchanges import new_exchange
 

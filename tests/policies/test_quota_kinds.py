@@ -10,7 +10,7 @@ from engine import policies
 from engine.callers.limits.limit_set import LimitSet
 from engine.config.routes import Policy
 from engine.exchange.exchange import Response
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.offline.diff.restrictions import quota_text
 from engine.plan.assembly.make_plan import make_plan
 from engine.policies.interface import PolicyKind

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.exchange.body import Body
+from engine.exchange.request_body import Body
 from engine.spec.early_model_name import early_model_name
 from engine.spec.expression import parse
 from tests.support.each import each

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.exchange.body import receive
 from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.request_body import receive
 from engine.spec.bodies.form_bodies import compile_form, compile_multipart
 from engine.spec.bodies.multipart import boundary_of
 from engine.spec.bodies.multipart import parse as parse_multipart

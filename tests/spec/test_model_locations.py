@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from engine.exchange.body import Body
+from engine.exchange.request_body import Body
 from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations
 from engine.values.errors import GatewayError

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.exchange.body import Body
+from engine.exchange.request_body import Body
 from engine.stages.alternative_operation import Trial
 from engine.values.errors import GatewayError
 from tests.support.exchanges import BodySource, new_exchange

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.edge.resource import Candidate, Resource
-from engine.exchange.body import Body
+from engine.edge.path_operations import Candidate, Resource
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
+from engine.exchange.request_body import Body
 from engine.source.problem import Findings
 from engine.spec.operation import Operation
 from engine.spec.spec import read

@@ -9,7 +9,7 @@ from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Response
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.exchange.token_bucket import GuessLimit
 from engine.spec.security import BASIC, BEARER, Carrier
 from engine.stages.authenticate import authenticate

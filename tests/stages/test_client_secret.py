@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from engine import dialects
-from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.client_secret_keys import ClientSecretKeys
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.services import Services
+from engine.exchange.request_body import Body, ReceivedBody
+from engine.exchange.stage_services import Services
 from engine.spec.expression import parse
 from engine.spec.security import BEARER, Carrier
 from engine.stages.authenticate import authenticate

@@ -6,9 +6,9 @@ import orjson
 import pytest
 
 from engine import dialects
-from engine.exchange.body import Body
 from engine.exchange.exchange import Response
 from engine.exchange.opened_ids import Holder
+from engine.exchange.request_body import Body
 from engine.objects.facts import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of

@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine.exchange.exchange import Response
-from engine.exchange.record import Outcome
-from engine.exchange.services import Services
+from engine.exchange.request_record import Outcome
+from engine.exchange.stage_services import Services
 from engine.process.log_throttle import LogThrottle
 from engine.stages import limit as module
 from engine.stages.limit import limit

@@ -11,12 +11,12 @@ import pytest
 
 from engine import dialects
 from engine.dialects import get
-from engine.exchange.body import Body
 from engine.exchange.exchange import Response
-from engine.exchange.interfaces import Metering
+from engine.exchange.member_protocols import Metering
 from engine.exchange.push_stream import Pipeline, PushStream
-from engine.exchange.record import UnusedAnswer
-from engine.exchange.services import Services
+from engine.exchange.request_body import Body
+from engine.exchange.request_record import UnusedAnswer
+from engine.exchange.stage_services import Services
 from engine.metering.estimate import expected_usage
 from engine.stages.meter import meter
 from engine.values.caller import Caller

@@ -1,7 +1,7 @@
 """The stage that opens ids: what the handlers behind it see, and what the log sees."""
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
+from engine.exchange.request_body import Body
 from engine.objects.facts import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of

@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
+from engine.exchange.request_body import Body
 from engine.objects.sealed_ids import Sealer
 from engine.objects.summaries import INTRODUCTION, PREFIX, Summaries
 from engine.stages.open_sealed_summaries import open_summaries

@@ -5,8 +5,8 @@ from tempfile import TemporaryFile
 
 import pytest
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING
+from engine.exchange.request_body import Body
 from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
 from tests.support.checking import checked

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Response
+from engine.exchange.request_body import Body
 from engine.spec.bodies.response_schemas import ResponseValidators
 from engine.stages.report import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
 from engine.stages.report import mismatches as process_mismatches

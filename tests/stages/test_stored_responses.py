@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import Response
+from engine.exchange.request_body import Body
 from engine.objects.id_opener import IdOpener
 from engine.objects.owners import owner_of
 from engine.objects.sealed_ids import RECORDS, Holder, Identity, Sealer

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import Response
+from engine.exchange.request_body import Body
 from engine.source.problem import Findings
 from engine.spec.spec import read
 from engine.stages.receive import receive

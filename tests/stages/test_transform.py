@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from engine.config.transforms import TransformConfig
-from engine.exchange.body import Body
 from engine.exchange.exchange import Response
 from engine.exchange.push_stream import Pipeline, PushStream
+from engine.exchange.request_body import Body
 from engine.source.problem import Findings
 from engine.spec.expression import parse
 from engine.spec.spec import read

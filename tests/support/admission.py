@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.stores.admission.queue import QueueState
 from engine.upstream.admission.gate import Gate, GateConfig
-from engine.upstream.target import Target
+from engine.upstream.targets.target import Target
 from engine.values.admission import NORMAL, Figures, Served
 from tests.support.upstreams import Client, target
 

@@ -22,7 +22,7 @@ from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.upstream.client.failures import InvalidAnswer
-from engine.upstream.translated_response import translated_response
+from engine.upstream.responses.translated_response import translated_response
 from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 from tests.support.recorded_answers import RecordedAnswer, saying

@@ -10,19 +10,19 @@ from engine import dialects
 from engine.config.transforms import TransformConfig
 from engine.config.upstreams import BreakerConfig
 from engine.credentials.interface.fixed import HeaderCredential
-from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.push_stream import PushStream
-from engine.exchange.services import Services
+from engine.exchange.request_body import Body
+from engine.exchange.stage_services import Services
 from engine.stages.meter import meter
 from engine.translations import language
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import Translation
-from engine.upstream.attempt import attempt
-from engine.upstream.attempt_result import AttemptResult
-from engine.upstream.relay_response import relay
-from engine.upstream.request import build_request
+from engine.upstream.attempts.attempt import attempt
+from engine.upstream.requests.build_request import build_request
+from engine.upstream.responses.attempt_result import AttemptResult
+from engine.upstream.responses.relay_response import relay
 from engine.values.errors import AbortConnection
 from engine.values.usage import Takes
 from tests.support.exchanges import new_exchange

@@ -16,12 +16,12 @@ from typing import Any
 
 from engine.config.models import Choice
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import RequestRecord
-from engine.exchange.services import Services
+from engine.exchange.request_record import RequestRecord
+from engine.exchange.stage_services import Services
 from engine.upstream import choose
-from engine.upstream.target import Target
-from engine.upstream.target_groups import TargetGroup
-from engine.upstream.target_state import OpenAttempt
+from engine.upstream.targets.target import Target
+from engine.upstream.targets.target_groups import TargetGroup
+from engine.upstream.targets.target_state import OpenAttempt
 from engine.values.machine_state import LocalState
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange

@@ -11,7 +11,7 @@ from typing import Any
 import gevent
 import gevent.socket
 
-from engine.exchange.record import Traffic
+from engine.exchange.request_record import Traffic
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.session import SessionLimits
 from engine.sockets.lanes import Run

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
+from engine.exchange.request_body import Body
 from engine.source.files import DOCUMENTS
 from engine.source.problem import Findings, Problem
 from engine.source.reader import SourceDocument

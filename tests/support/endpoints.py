@@ -3,10 +3,10 @@
 import falcon.testing
 
 from engine import dialects
-from engine.edge.endpoint import Endpoints, answer_errors
+from engine.edge.body_reader import check_head
+from engine.edge.falcon_responder import Responders, answer_errors
 from engine.edge.lifecycle import RequestLifecycle
-from engine.edge.request_body import check_head
-from engine.edge.resource import Resource
+from engine.edge.path_operations import Resource
 from engine.edge.router import application
 from engine.exchange.exchange import Response, compose
 
@@ -15,13 +15,13 @@ OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropi
 
 
 def client(handler, dialect=(OPENAI,), template="/v1/x/{model}", method="POST", max_body=1000):
-    endpoints = Endpoints(max_body, 1.0)
-    app = application(endpoints, STAGES)
+    responders = Responders(max_body, 1.0)
+    app = application(responders, STAGES)
     wide = ("model",) if "{model}" in template else ()
     app.add_route(
         template,
         Resource(
-            method, "/v1", wide, lambda: endpoints.responder(compose(STAGES, handler), dialect)
+            method, "/v1", wide, lambda: responders.responder(compose(STAGES, handler), dialect)
         ),
     )
     return falcon.testing.TestClient(app)
@@ -58,9 +58,9 @@ class Gateway:
     def __init__(self, handler, dialect=OPENAI, begin=None, outer=()):
         self.exchanges = []
         self.lifecycle = RequestLifecycle([self.exchanges.append], begin=begin)
-        stages, endpoints = [self.lifecycle.observe, *outer, *STAGES], Endpoints(1000, 1.0)
-        self.app = application(endpoints, stages)
-        responder = endpoints.responder(compose(stages, handler), [dialect])
+        stages, responders = [self.lifecycle.observe, *outer, *STAGES], Responders(1000, 1.0)
+        self.app = application(responders, stages)
+        responder = responders.responder(compose(stages, handler), [dialect])
         resource = Resource("POST", "/v1", (), lambda: responder, operation="openai.chat")
         self.app.add_route("/v1/x", resource)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from engine import dialects
 from engine.dialects import Dialect
-from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.exchange import MISSING, NO_VARIABLES, Content, Exchange
-from engine.exchange.interfaces import Metering, Part, Target
+from engine.exchange.member_protocols import Metering, Part, Target
+from engine.exchange.request_body import Body
 from engine.exchange.requested_model import RequestedModel
 from engine.values.usage import Takes
 

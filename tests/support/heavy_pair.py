@@ -13,7 +13,7 @@ from engine.exchange.caller_connection import InvalidFraming
 from engine.process.channel import Channel
 from engine.server.connection_handler import ConnectionHandler, HTTPSettings
 from engine.server.environ import SchemeHeaders
-from engine.server.heavy.passing import NothingPasses, Passing
+from engine.server.heavy.pass_requests import NothingPasses, Passing
 from engine.server.heavy.worker import HeavyListener
 from engine.server.http1.request import Limits
 from engine.server.listener import IdleConnections

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
+from engine.exchange.request_body import Body
 from engine.source.problem import Findings
 from engine.spec.operation import Operation
 from engine.spec.spec import read

@@ -13,7 +13,7 @@ from engine.app.build import build
 from engine.app.routes.internal_call import send
 from engine.app.services.worker_services import services_of
 from engine.exchange.exchange import Exchange
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.mcp.protocol.revisions import MODERN
 from engine.plan.assembly.make_plan import make_plan
 

@@ -7,7 +7,7 @@ from engine.config.listed_models import listed_models
 from engine.config.model_operation import ModelOperation
 from engine.config.models import Model, TargetConfig
 from engine.config.operations_by_model import ModelOperations
-from engine.edge.model_list import VisibleModels
+from engine.edge.answers.visible_models import VisibleModels
 from tests.support.upstreams import Client, upstream
 
 OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))

@@ -14,8 +14,8 @@ from engine.objects.facts import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import Holder, Identity, Sealer
 from engine.upstream.object_forward import ObjectForward, ObjectRoute
-from engine.upstream.route_headers import RouteHeaders
-from engine.upstream.target import Target
+from engine.upstream.requests.route_headers import RouteHeaders
+from engine.upstream.targets.target import Target
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import SERVICES, WATCHER, Client, group, upstream
 

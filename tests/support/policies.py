@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.exchange.exchange import Response
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.policies.interface import StagePolicy
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.exchange.record import Attempt, Outcome
+from engine.exchange.request_record import Attempt, Outcome
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
 

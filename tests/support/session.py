@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import gevent
 import gevent.socket
 
-from engine.exchange.record import Traffic
+from engine.exchange.request_record import Traffic
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.session import Session, SessionLimits, Sessions
 from tests.support.frames import Peer

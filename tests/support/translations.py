@@ -17,7 +17,7 @@ from engine.translations.neutral.events import Event, UsageSource
 from engine.translations.neutral.language import BaseLanguage, Language, RequestLine, TargetLanguage
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
-from engine.upstream.translated_events import TranslatedErrors, TranslatedEvents
+from engine.upstream.responses.translated_events import TranslatedErrors, TranslatedEvents
 from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 

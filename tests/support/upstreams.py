@@ -10,18 +10,18 @@ from engine.config.models import Choice
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry
 from engine.credentials.interface.credential import LiveCredential
 from engine.dialects import Dialect
-from engine.exchange.services import Services
+from engine.exchange.disconnect_watcher import DisconnectWatcher
+from engine.exchange.stage_services import Services
 from engine.upstream import choose
-from engine.upstream.attempt_result import AttemptResult
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.dial_order import Address, LookupStatus, Share
 from engine.upstream.client.failures import Silence, UpstreamFailure
-from engine.upstream.connect import header_changes
-from engine.upstream.credentials import Credentials
-from engine.upstream.disconnect_watcher import DisconnectWatcher
-from engine.upstream.retry import Budget
-from engine.upstream.target import Target, Upstream
-from engine.upstream.target_groups import TargetGroup
+from engine.upstream.responses.attempt_result import AttemptResult
+from engine.upstream.targets.connect import header_changes
+from engine.upstream.targets.credentials import Credentials
+from engine.upstream.targets.retry import Budget
+from engine.upstream.targets.target import Target, Upstream
+from engine.upstream.targets.target_groups import TargetGroup
 from engine.values.redaction import Redaction
 from tests.support.recording import ANSWER
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.config import json_schema
-from engine.exchange.record import Attempt, McpMessage, Outcome, Traffic
+from engine.exchange.request_record import Attempt, McpMessage, Outcome, Traffic
 from engine.telemetry.access_log import FIELDS, AccessLogWriter, timestamp
 from engine.values.caller import Caller
 from engine.values.usage import Usage

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from engine.config.transforms import TransformConfig
-from engine.exchange.body import Body, spool
 from engine.exchange.exchange import MISSING
+from engine.exchange.request_body import Body, spool
 from engine.transforms.caller_side import edit_request
 from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues

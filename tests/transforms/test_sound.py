@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.plan.assembly.make_plan import make_plan
 

@@ -14,7 +14,7 @@ from engine import dialects
 from engine.relay.sse import Cleaner
 from engine.translations import languages, target_language, target_languages
 from engine.translations.neutral.events import BrokenAnswer
-from engine.upstream.stream_judge import StreamJudge
+from engine.upstream.responses.stream_judge import StreamJudge
 from engine.values.redaction import Redaction
 from tests.support.recorded_answers import saying_of
 from tests.support.sdk_accumulators import as_sdk

@@ -17,9 +17,9 @@ from engine import dialects
 from engine.config.transforms import TransformConfig
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry
 from engine.credentials.interface.fixed import HeaderCredential, QueryCredential
-from engine.exchange.body import Body, receive
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.services import Services
+from engine.exchange.request_body import Body, receive
+from engine.exchange.stage_services import Services
 from engine.relay.held_body import LARGE
 from engine.relay.whole_body import UNCHANGED
 from engine.spec.bodies.multipart import boundary_of
@@ -30,8 +30,8 @@ from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.client import failures
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.forward import Forward
-from engine.upstream.route_headers import RouteHeaders
-from engine.upstream.target import Target
+from engine.upstream.requests.route_headers import RouteHeaders
+from engine.upstream.targets.target import Target
 from engine.values.admission import NORMAL
 from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, GatewayError

@@ -21,12 +21,12 @@ from engine.app.routes.last_handler import forward_of
 from engine.app.routes.route_handler import stages_of
 from engine.app.routes.worker_parts import Parts
 from engine.app.services.telemetry import version
-from engine.edge.endpoint import answer_errors
-from engine.exchange.body import Body, ReceivedBody
+from engine.edge.falcon_responder import answer_errors
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Content, Exchange, Response, compose, new_request_id
-from engine.exchange.request import HERE, Request, environ_of
+from engine.exchange.internal_request import HERE, Request, environ_of
+from engine.exchange.request_body import Body, ReceivedBody
 from engine.mcp.protocol.results import MAX_RESULT, Answer, ToolResult, result_of, text_result
 from engine.mcp.remote.client import (
     RemoteAnswer,

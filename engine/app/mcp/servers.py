@@ -24,11 +24,11 @@ from engine.app.services.telemetry import version
 from engine.config.console import TOOLS
 from engine.config.mcp import McpServer
 from engine.config.server import Server as ServerConfig
-from engine.edge.endpoint import Responder, answer_errors, discard_body
+from engine.edge.body_reader import check_head
+from engine.edge.falcon_responder import Responder, answer_errors, discard_body
 from engine.edge.gateway_origin import PageOrigins, base_of
 from engine.edge.lifecycle import RequestLifecycle
-from engine.edge.request_body import check_head
-from engine.edge.resource import Resource
+from engine.edge.path_operations import Resource
 from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.mcp.listed_tool import ListedTool
@@ -93,7 +93,7 @@ def _metadata_responder(parts: Parts, server: McpServer) -> Responder:
         return Response(200, [*_METADATA_HEADERS], metadata(url, server.name, issuers))
 
     stages = [*parts.cors.stages(), answer_errors, check_head, discard_body]
-    return parts.endpoints.responder(compose(stages, handle), [_DIALECT])
+    return parts.responders.responder(compose(stages, handle), [_DIALECT])
 
 
 def _responder(
@@ -119,7 +119,7 @@ def _responder(
     )
     stages = _stages(server, parts, calls, is_public=is_public, finds_tools=catalogs.change)
     handler = compose(stages, calls.handle)
-    return parts.endpoints.responder(handler, [_DIALECT])
+    return parts.responders.responder(handler, [_DIALECT])
 
 
 def _stages(

@@ -19,8 +19,8 @@ from engine.edge.gateway_origin import base_of
 from engine.edge.lifecycle import RequestLifecycle
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Content, Exchange, Handler, Response
-from engine.exchange.interfaces import Headers
-from engine.exchange.record import McpMessage
+from engine.exchange.member_protocols import Headers
+from engine.exchange.request_record import McpMessage
 from engine.mcp.invalid_arguments import InvalidArguments
 from engine.mcp.models.model_tool import ModelTool
 from engine.mcp.models.results import model_result

@@ -8,8 +8,8 @@ from functools import partial
 
 from engine.app.routes.route_handler import handler_of, head_stages, outer_stages
 from engine.app.routes.worker_parts import Parts
-from engine.edge.endpoint import Responder
-from engine.edge.resource import Candidate
+from engine.edge.falcon_responder import Responder
+from engine.edge.path_operations import Candidate
 from engine.exchange.exchange import Handler, Response, compose
 from engine.plan.route import Route
 from engine.stages.alternative_operation import Alternative
@@ -32,7 +32,7 @@ class AlternativeResponders:
         parts, route = self._parts, self._routes[candidates[0].resource.operation]
         choice = Choice(candidates, self._alternative)
         stages = [*outer_stages(parts), *parts.wrap_stages(route, [choice.stage])]
-        return parts.endpoints.responder(compose(stages, choice.handler), route.dialects)
+        return parts.responders.responder(compose(stages, choice.handler), route.dialects)
 
     def _alternative(self, operation: str) -> Alternative:
         if operation not in self._alternatives:

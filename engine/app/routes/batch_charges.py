@@ -9,10 +9,10 @@ from collections.abc import Callable
 from engine.callers.limits.route_limits import Part, RouteLimits
 from engine.exchange.exchange import Exchange
 from engine.exchange.requested_model import RequestedModel
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.plan.route import Route
 from engine.process.log_throttle import LogThrottle
-from engine.upstream.target import Target
+from engine.upstream.targets.target import Target
 from engine.values.counters import CountersAway
 from engine.values.quota import KINDS
 from engine.values.usage import Usage

@@ -9,16 +9,16 @@ from functools import cached_property
 
 from engine.app.routes.worker_parts import Parts
 from engine.dialects import Dialect
-from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.exchange.opened_ids import Batch
+from engine.exchange.request_body import Body, ReceivedBody
 from engine.objects.batches.batch_requests import BatchRequest, VendorRequest
 from engine.objects.id_opener import check_holder
 from engine.plan.route import Route
 from engine.spec.document.path_templates import unsafe
 from engine.spec.document.path_tree import PathMatch, PathTree, Spans
-from engine.upstream.request import build_request, edit_request
-from engine.upstream.target import Target
+from engine.upstream.requests.build_request import build_request, edit_request
+from engine.upstream.targets.target import Target
 from engine.values.errors import GatewayError
 
 StagesOfRoute = Callable[[Route], tuple[Sequence[Stage], Sequence[Stage], Sequence[Stage]]]

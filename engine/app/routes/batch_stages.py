@@ -11,15 +11,15 @@ from engine.app.routes.batch_judge import BatchJudge, StagesOfRoute
 from engine.app.routes.file_calls import CannotCopy, FileCalls
 from engine.app.routes.worker_parts import Parts
 from engine.dialects.interface.files import FileFacts
-from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange, Stage
 from engine.exchange.opened_ids import Holder
+from engine.exchange.request_body import Body
 from engine.objects.batches.batch_files import BatchFiles
 from engine.objects.batches.batch_route import BatchRoute
 from engine.plan.route import Route
 from engine.stages.judge_batch import judge_batch, refuse_pieces
 from engine.stages.keep_upload import UploadRules, keep_upload
-from engine.upstream.target import Target
+from engine.upstream.targets.target import Target
 from engine.values.errors import GatewayError
 
 _NAME = "batch.jsonl"

@@ -17,11 +17,11 @@ from msgspec import Struct
 
 from engine.dialects.interface.files import FileFacts, FileFormat, FileUpload, Pairs
 from engine.edge.inside_call import InsideCalls, InternalResponse, respond
-from engine.exchange.body import Body
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.internal_request import Request, environ_of
 from engine.exchange.opened_ids import Holder
-from engine.exchange.request import Request, environ_of
+from engine.exchange.request_body import Body
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import holder_name
 from engine.objects.id_places import IdPlace

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 
 from engine.config.upstreams import UpstreamConfig
 from engine.credentials.access_tokens.token import CredentialUnavailable
-from engine.exchange.services import GuardFailed
+from engine.exchange.stage_services import GuardFailed
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import read_whole
-from engine.upstream.target import Upstream
+from engine.upstream.targets.target import Upstream
 from engine.values.upstream_request import UpstreamRequest
 
 MAX_ANSWER = 2_000_000

@@ -20,7 +20,7 @@ from engine.exchange.caller_connection import (
     InternalConnection,
     WSGIConnection,
 )
-from engine.exchange.request import Request, environ_of
+from engine.exchange.internal_request import Request, environ_of
 from engine.plan.route import Plan, Route
 from engine.relay.request_headers import NEVER_SENT
 from engine.spec.request_writer import RequestWriter

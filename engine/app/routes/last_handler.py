@@ -15,7 +15,7 @@ from engine.config.model_operation import ModelOperation
 from engine.config.routes import WebSocket
 from engine.dialects import Dialect
 from engine.edge.answers.own_answer import AnswerSources, SessionRoute
-from engine.edge.route_response import route_response
+from engine.edge.fixed_response import route_response
 from engine.exchange.exchange import Handler
 from engine.plan.route import Route
 from engine.relay.websocket.session import SessionLimits
@@ -23,12 +23,12 @@ from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
 from engine.upstream import choose
 from engine.upstream.forward import Forward
-from engine.upstream.model_catalog import fixed_targets
-from engine.upstream.regional_targets import RegionalGroup
-from engine.upstream.target_groups import TargetGroup
-from engine.upstream.token_estimate import estimate_tokens
-from engine.upstream.translations import RouteTranslations
-from engine.upstream.websocket import converse, upgrade_or_http
+from engine.upstream.models.model_catalog import fixed_targets
+from engine.upstream.models.regional_targets import RegionalGroup
+from engine.upstream.models.token_estimate import estimate_tokens
+from engine.upstream.requests.translated_request import RouteTranslations
+from engine.upstream.targets.target_groups import TargetGroup
+from engine.upstream.websockets.websocket_forward import converse, upgrade_or_http
 from engine.values.caller import AllowLists
 
 

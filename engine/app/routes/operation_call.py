@@ -14,13 +14,13 @@ from msgspec import Struct
 from engine.app.routes.internal_call import CannotCall, check_headers, operation_of
 from engine.app.routes.route_handler import checks_left, handler_of
 from engine.app.routes.worker_parts import Parts
-from engine.edge.endpoint import answer_errors
+from engine.edge.falcon_responder import answer_errors
 from engine.edge.router import Application
-from engine.exchange.body import Body, ReceivedBody
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Content, Exchange, Handler, Response
-from engine.exchange.interfaces import Headers
-from engine.exchange.request import Request, environ_of
+from engine.exchange.internal_request import Request, environ_of
+from engine.exchange.member_protocols import Headers
+from engine.exchange.request_body import Body, ReceivedBody
 from engine.plan.route import Route
 from engine.spec.document.path_tree import Spans
 from engine.spec.request_writer import RequestValues

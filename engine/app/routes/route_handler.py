@@ -20,15 +20,15 @@ from engine.app.routes.worker_parts import Parts
 from engine.callers.limits.route_limits import Part
 from engine.config.model_operation import ModelOperation
 from engine.config.transforms import TransformConfig
-from engine.edge.endpoint import Responder, answer_errors
-from engine.edge.request_body import check_head
+from engine.edge.body_reader import check_head
+from engine.edge.falcon_responder import Responder, answer_errors
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.stages.validate import UNCHECKED, Checks, checks_of
-from engine.upstream.first_message import receive_first
-from engine.upstream.regional_targets import RegionalModels
-from engine.upstream.select_model import SelectModel
+from engine.upstream.models.regional_targets import RegionalModels
+from engine.upstream.models.select_model import SelectModel
+from engine.upstream.websockets.first_message import receive_first
 
 
 def responder_of(route: Route, parts: Parts) -> Responder:
@@ -36,7 +36,7 @@ def responder_of(route: Route, parts: Parts) -> Responder:
     handler, dialects = handler_of(route, parts), route.dialects
     settings = handler, tuple(dialect.name for dialect in dialects)
     return parts.shared.once(
-        "responder", settings, lambda: parts.endpoints.responder(handler, dialects)
+        "responder", settings, lambda: parts.responders.responder(handler, dialects)
     )
 
 

@@ -13,16 +13,16 @@ from typing import TypeVar
 from engine.callers.limits.route_limits import Part
 from engine.edge.gateway_origin import SameOrigin
 from engine.exchange.exchange import Exchange, Handler, Stage, compose
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.stages.authenticate import authenticate
 from engine.stages.client_secret import bind_first, bind_session
+from engine.stages.computing_turn import Watch, end_turn, in_parts, take_turn
 from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.receive import receive
 from engine.stages.report import report_responses
-from engine.stages.turn import Watch, end_turn, in_parts, take_turn
 from engine.stages.validate import Checks, validate_body, validate_parameters
 from engine.values.build_cache import BuildCache
 

@@ -8,12 +8,12 @@ from functools import partial
 
 from engine.config.config import Config
 from engine.credentials.interface.credential import OpenCredential
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.upstream.client.client import Client
-from engine.upstream.connect import connect
-from engine.upstream.metrics import address_collector
-from engine.upstream.model_states import model_states
-from engine.upstream.target import Upstream
+from engine.upstream.models.model_states import model_states
+from engine.upstream.targets.connect import connect
+from engine.upstream.targets.metrics import address_collector
+from engine.upstream.targets.target import Upstream
 
 
 def upstreams_of(

@@ -17,14 +17,15 @@ from engine.config.console import PLAYGROUND
 from engine.config.listed_models import listed_models
 from engine.config.models import Choice, Model, TargetConfig
 from engine.credentials.interface.credential import OpenCredential
+from engine.edge.answers.visible_models import VisibleModels
 from engine.edge.cors import Cors
-from engine.edge.endpoint import Endpoints
+from engine.edge.falcon_responder import Responders
 from engine.edge.gateway_origin import SameOrigin
 from engine.edge.inside_call import InsideCalls
 from engine.edge.lifecycle import RequestLifecycle
-from engine.edge.model_list import VisibleModels
+from engine.exchange.disconnect_watcher import DisconnectWatcher
 from engine.exchange.exchange import Stage
-from engine.exchange.services import NoGuardCalls, Services
+from engine.exchange.stage_services import NoGuardCalls, Services
 from engine.guardrails.metrics import verdict_collector
 from engine.objects.batches.batch_records import BatchRecords
 from engine.objects.batches.batch_uploads import BatchUploads
@@ -37,16 +38,15 @@ from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import Sessions
 from engine.sockets.upgrade import ResponsesSockets
 from engine.upstream import choose
+from engine.upstream.attempts.mirror import Mirrors
 from engine.upstream.client.client import Client
-from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.health.monitor import HealthMonitor
-from engine.upstream.mirror import Mirrors
-from engine.upstream.model_catalog import Catalog, ModelsByOperation, build_catalog
-from engine.upstream.responses_socket import RefusedUpgrades, UpstreamSockets
-from engine.upstream.route_headers import RouteHeaders
-from engine.upstream.target import Upstream
-from engine.upstream.token_counter import CountTokens, token_counter
-from engine.upstream.translations import TranslationTables
+from engine.upstream.models.model_catalog import Catalog, ModelsByOperation, build_catalog
+from engine.upstream.models.token_counter import CountTokens, token_counter
+from engine.upstream.requests.route_headers import RouteHeaders
+from engine.upstream.requests.translated_request import TranslationTables
+from engine.upstream.targets.target import Upstream
+from engine.upstream.websockets.responses_socket import RefusedUpgrades, UpstreamSockets
 
 MAX_MADE = 1_000
 """Routes, and models, that a trial makes. Of more, it makes those for which it plays requests: each
@@ -83,7 +83,7 @@ class Parts(Struct, frozen=True):
     shared: StageCache
     cors: Cors
     lifecycle: RequestLifecycle
-    endpoints: Endpoints
+    responders: Responders
     opener: IdOpener | None
     responses: StoredResponses | None
     batches: BatchRecords | None
@@ -155,7 +155,7 @@ def parts_of(
         ),
         cors=Cors(origins),
         lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
-        endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
+        responders=Responders(server.max_body, server.body_timeout, server.request_timeout),
         opener=opener,
         responses=_stored_responses(config, services, opener),
         batches=_batches(services, opener),

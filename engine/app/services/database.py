@@ -13,7 +13,7 @@ from typing import Any
 from engine.app.services.telemetry import WorkerTelemetry
 from engine.callers.records import ping_within
 from engine.config.config import Config
-from engine.exchange.services import UsageSums
+from engine.exchange.stage_services import UsageSums
 from engine.plan.route import CannotConnect
 from engine.stores.database.batches import BatchTable
 from engine.stores.database.caller_sums import CallerSums

@@ -17,7 +17,7 @@ from engine.app.services.telemetry import WorkerTelemetry, recorder_telemetry
 from engine.app.services.webhooks import start_deliveries
 from engine.callers.records import RecordService
 from engine.config.config import Config
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.process.channel import Channel
 from engine.process.periodic import PeriodicTask
 from engine.stores.database.failures import DatabaseError

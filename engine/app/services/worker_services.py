@@ -19,7 +19,8 @@ from engine.config.config import Config
 from engine.config.console import SIGN_IN
 from engine.config.default_prices import prices_of
 from engine.exchange.exchange import Observer
-from engine.exchange.services import (
+from engine.exchange.sign_in import SignIn
+from engine.exchange.stage_services import (
     BatchStore,
     ClientSecretKeys,
     RecordedTokens,
@@ -29,7 +30,6 @@ from engine.exchange.services import (
     UsageSums,
     Warn,
 )
-from engine.exchange.sign_in import SignIn
 from engine.plan.route import CannotConnect, Plan
 from engine.process.channel import Channel
 from engine.values.counters import Counters

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import RequestRecord
+from engine.exchange.request_record import RequestRecord
 from engine.metering.estimate import expected_usage
 from engine.values.counters import Limit, TakeResult
 from engine.values.limit_warning import LimitWarning

@@ -8,14 +8,14 @@ from msgspec import Struct
 
 from engine.callers import metrics as callers
 from engine.console.activity.metrics_change import Labels, MetricsChange, Selector
-from engine.exchange.record import Outcome
+from engine.exchange.request_record import Outcome
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests, streams, usage
 from engine.telemetry.metrics.attempts import ATTEMPTS, RETRIES
 from engine.telemetry.metrics.loop_lag import LAG
-from engine.upstream import metrics as upstreams
 from engine.upstream.health import metrics as health
 from engine.upstream.health.watched_target import STATES
+from engine.upstream.targets import metrics as upstreams
 from engine.values.units import format_count
 
 _FAILED = frozenset({Outcome.FAILED, Outcome.UPSTREAM_CUT})

@@ -10,7 +10,7 @@ from typing import Any
 from engine.callers.limits.held_limits import HeldLimit, held_limits, states
 from engine.callers.limits.limit_event import limit_fields
 from engine.callers.limits.own_limits import OwnLimits
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.plan.route import Plan
 from engine.stores.database.failures import DatabaseError
 from engine.values.caller import Caller

@@ -18,15 +18,15 @@ from engine.console.activity.metrics_change import MetricsChange, Snapshot, pars
 from engine.console.asset import Asset, file, fixed, json_response, read
 from engine.console.operations.callers import CallerReport
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.record import Outcome
-from engine.exchange.services import Services
+from engine.exchange.request_record import Outcome
+from engine.exchange.stage_services import Services
 from engine.plan.route import Plan
 from engine.telemetry.metrics.attempts import ATTEMPTS
 from engine.telemetry.metrics.requests import DURATION, FIRST_BYTE, REFUSALS, REQUESTS
-from engine.upstream import metrics as upstreams
 from engine.upstream.admission import metrics as admission
 from engine.upstream.health import metrics as health
 from engine.upstream.health.watched_target import STATES
+from engine.upstream.targets import metrics as upstreams
 
 _FRESH_SECONDS = 1.0
 """How long a report is used."""

@@ -16,7 +16,7 @@ from engine.dialects.interface.client_secrets import ClientSecretFormat, IssuedS
 from engine.edge.answers.own_answer import AnswerSources, OwnAnswer, SessionRoute
 from engine.exchange.client_secret import MAX_SECRET, ClientSecret, TooLarge
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
-from engine.exchange.services import ClientSecretKeys
+from engine.exchange.stage_services import ClientSecretKeys
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 

@@ -13,7 +13,7 @@ import orjson
 from engine.config.model_operation import join_operation_names
 from engine.dialects import Dialect
 from engine.edge.answers.own_answer import AnswerSources, OwnAnswer
-from engine.edge.model_list import VisibleModels
+from engine.edge.answers.visible_models import VisibleModels
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.spec.parameters.query_string import Query
 from engine.values.caller import Caller

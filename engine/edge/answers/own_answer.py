@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 from msgspec import Struct
 
 from engine.dialects import Dialect
-from engine.edge.model_list import VisibleModels
+from engine.edge.answers.visible_models import VisibleModels
 from engine.exchange.exchange import Handler
-from engine.exchange.services import ClientSecretKeys
+from engine.exchange.stage_services import ClientSecretKeys
 from engine.stores.usage_query import UsageQuery
 from engine.values.caller import Caller
 

@@ -6,9 +6,9 @@ from typing import Protocol
 
 import orjson
 
-from engine.exchange.body import Body, spool
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Batch, Holder
+from engine.exchange.request_body import Body, spool
 from engine.objects.batches.batch_requests import BatchWriter
 from engine.objects.batches.batch_uploads import MAX_FILE, MAX_KEPT, BatchUploads
 from engine.objects.file_copies import FILE

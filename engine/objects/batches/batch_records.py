@@ -18,7 +18,7 @@ from engine.exchange.agent_session import session_of
 from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Holder, OpenedIds
-from engine.exchange.services import BatchStore
+from engine.exchange.stage_services import BatchStore
 from engine.stores.database.failures import DatabaseError
 from engine.values.errors import GatewayError
 from engine.values.trees import Json

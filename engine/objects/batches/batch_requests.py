@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.dialects.interface.batches import BatchFormat
-from engine.exchange.body import FileView
 from engine.exchange.opened_ids import Batch
+from engine.exchange.request_body import FileView
 from engine.objects.id_places import JsonName, find
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (

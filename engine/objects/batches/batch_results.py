@@ -14,8 +14,8 @@ import orjson
 from engine.dialects import Dialect
 from engine.dialects.interface.batches import BatchFormat, BatchResult
 from engine.exchange.opened_ids import Holder
-from engine.exchange.record import Outcome
-from engine.exchange.services import BatchStore, Services
+from engine.exchange.request_record import Outcome
+from engine.exchange.stage_services import BatchStore, Services
 from engine.objects.batches.batch_records import BatchRow, object_key, unavailable
 from engine.objects.marks import Changes
 from engine.objects.response_ids import ResponseSealer

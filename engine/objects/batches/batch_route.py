@@ -12,7 +12,7 @@ from engine.dialects import Dialect
 from engine.dialects.interface.batches import BatchFormat
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Holder, OpenedIds, Upload
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.objects.batches.batch_records import BatchRecords, is_of_note, row_of, vendor_id_of
 from engine.objects.batches.batch_results import ResultCounter, add_lists
 from engine.objects.batches.batch_uploads import BatchUploads

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from engine.exchange.opened_ids import Holder, Upload
-from engine.exchange.services import ResponseStore
+from engine.exchange.stage_services import ResponseStore
 from engine.objects.batches.batch_records import object_key
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.stores.database.failures import DatabaseError

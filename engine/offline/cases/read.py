@@ -13,7 +13,7 @@ from msgspec import Struct
 from engine.callers.jwt.refusal import TokenRefused
 from engine.config import json_schema, schema_check
 from engine.config.config import Config
-from engine.exchange.request import HERE, Request
+from engine.exchange.internal_request import HERE, Request
 from engine.mcp.tool import Tool
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.jwt_callers import caller_of_claims

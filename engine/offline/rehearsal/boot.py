@@ -27,7 +27,7 @@ from engine.config.stores import SQLITE
 from engine.edge.router import Application
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import MISSING
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.mock.invent import invent
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import capture_log
@@ -43,7 +43,7 @@ from engine.spec.document.node import Node
 from engine.spec.document.path_items import example_value
 from engine.spec.request_writer import RequestValues
 from engine.stores.ledger.journal import Journal, JournalError
-from engine.upstream.connect import connect
+from engine.upstream.targets.connect import connect
 from engine.values.caller import Caller
 from engine.values.media_types import is_json
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from engine.config.config import Config
 from engine.config.transforms import TransformConfig
 from engine.config.upstreams import UpstreamConfig
-from engine.exchange.request import Pairs
+from engine.exchange.internal_request import Pairs
 from engine.policies import transform_of
 from engine.source.problem import Path, Source, part_of
 from engine.source.reader import SourceDocument

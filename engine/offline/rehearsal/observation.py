@@ -9,7 +9,7 @@ import msgspec
 import orjson
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.request import Pairs, Request
+from engine.exchange.internal_request import Pairs, Request
 from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.plan.route import Route
 from engine.spec.security import Carrier

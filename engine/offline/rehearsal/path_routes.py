@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.plan.route import Plan, PlanResult, Route
 from engine.spec.document.path_templates import variables
 from engine.spec.document.path_tree import PathMatch, PathTree

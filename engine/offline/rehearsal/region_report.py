@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.plan.route import Plan, Route
-from engine.upstream.regions import are_within, region_text
+from engine.upstream.models.regions import are_within, region_text
 from engine.values.trees import Json
 from engine.values.wildcard import ByName
 

@@ -16,8 +16,8 @@ from engine.app.routes.internal_call import send
 from engine.config.default_prices import prices_of
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.request import Request, environ_of
-from engine.exchange.services import Services
+from engine.exchange.internal_request import Request, environ_of
+from engine.exchange.stage_services import Services
 from engine.offline.rehearsal.jwt_callers import UnverifiedTokens
 from engine.offline.rehearsal.observation import Rehearsal, Step, UpstreamAnswers
 from engine.offline.rehearsal.path_routes import narrow_plan

@@ -21,7 +21,7 @@ from engine.offline.rehearsal.transform_report import transform_report
 from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import place_of
-from engine.upstream.token_estimate import ESTIMATE_HEADER
+from engine.upstream.models.token_estimate import ESTIMATE_HEADER
 from engine.values.event_json import json_object
 from engine.values.trees import Json
 from engine.values.wildcard import ByName

@@ -9,9 +9,9 @@ import orjson
 
 from engine.config.config import Config
 from engine.dialects import default
-from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.request_body import Body
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.plan.route import Route
 from engine.spec.document.path_tree import PathMatch, PathTree

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.config.config import Config
 from engine.config.models import Model, RuleConfig, TargetConfig
 from engine.exchange.exchange import Exchange
-from engine.exchange.interfaces import Target
+from engine.exchange.member_protocols import Target
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.plan.route import Route

@@ -11,9 +11,13 @@ from msgspec import Struct
 from engine.exchange.exchange import Exchange
 from engine.plan.route import Plan, Route
 from engine.translations.neutral.language import TargetRequest
-from engine.upstream.request import edit_request
-from engine.upstream.target import Target
-from engine.upstream.translations import RouteTranslations, TranslationTables, translated_request
+from engine.upstream.requests.build_request import edit_request
+from engine.upstream.requests.translated_request import (
+    RouteTranslations,
+    TranslationTables,
+    translated_request,
+)
+from engine.upstream.targets.target import Target
 from engine.values.errors import GatewayError
 
 

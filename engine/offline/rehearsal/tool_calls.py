@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.app.routes.internal_call import operation_of
 from engine.config.mcp import McpServer
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.mcp.tool import Tool, tool_of
 from engine.plan.route import NamedRoute, Plan
 from engine.source.suggestion import did_you_mean

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 
 from engine.dialects import default
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.request_body import Body
 from engine.offline.second_opinion.verdict import NotComparable, Verdict
 from engine.spec.bodies.request_bodies import check
 from engine.spec.bodies.response_schemas import ResponseValidators

@@ -9,7 +9,7 @@ from engine.config.models import MirrorConfig, Model
 from engine.plan.route import Route, ServedConfig
 from engine.source.problem import Findings, Level
 from engine.source.suggestion import did_you_mean
-from engine.upstream.mirror import is_copied
+from engine.upstream.attempts.mirror import is_copied
 from engine.values.units import format_names
 from engine.values.wildcard import Patterns, matches
 

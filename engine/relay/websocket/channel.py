@@ -18,7 +18,7 @@ from gevent.monkey import get_original
 from websockets.extensions import Extension
 from websockets.frames import CLOSE, CTRL_OPCODES, PING, PONG, TEXT, Close, Frame, Opcode
 
-from engine.exchange.interfaces import Socket
+from engine.exchange.member_protocols import Socket
 from engine.process.loop_turn import await_turn
 from engine.relay.websocket.frames import (
     FrameReader,

@@ -14,7 +14,7 @@ from collections import deque
 from gevent import get_hub
 from gevent.event import Event
 
-from engine.exchange.interfaces import Socket
+from engine.exchange.member_protocols import Socket
 
 FULL = 256 * 1024
 """The backlog, in bytes, above which the users must pause."""

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import gevent
 from websockets.frames import CLOSE, PING, PONG, TEXT, Close, Frame
 
-from engine.exchange.record import Traffic
+from engine.exchange.request_record import Traffic
 from engine.exchange.token_bucket import TokenBucket
 from engine.process.loop_turn import await_turn
 from engine.relay.websocket import ending

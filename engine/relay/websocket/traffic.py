@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from websockets.frames import CONT, Frame
 
-from engine.exchange.record import MessageCount
+from engine.exchange.request_record import MessageCount
 from engine.values.usage import NO_USAGE, Usage
 
 ReadUsage = Callable[[bytes | bytearray], Usage | None]

@@ -12,8 +12,8 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Content, Exchange
+from engine.exchange.request_body import Body
 from engine.spec.bodies.body_parsers import (
     Parse,
     compile_parser,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, or_, select
 
-from engine.exchange.record import CANCELLED
+from engine.exchange.request_record import CANCELLED
 from engine.stores.database.database import Database
 from engine.stores.database.schema import ledger
 from engine.stores.database.sums import UsageFilter, rows_from

@@ -29,7 +29,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from engine.exchange.record import CANCELLED, Outcome
+from engine.exchange.request_record import CANCELLED, Outcome
 from engine.stores.database.periods import HOUR, Pieces, pieces
 from engine.stores.database.schema import (
     COST_BITS,

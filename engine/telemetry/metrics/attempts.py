@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
-from engine.exchange.record import Attempt
+from engine.exchange.request_record import Attempt
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import counter
 

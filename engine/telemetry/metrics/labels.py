@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.interfaces import Dialect
+from engine.exchange.member_protocols import Dialect
 
 OTHER = "other"
 """The labels of requests for which there is no room."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.exchange.record import McpMessage
+from engine.exchange.request_record import McpMessage
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import counter, gauge
 

@@ -20,7 +20,7 @@ import gevent
 from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import RequestRecord
+from engine.exchange.request_record import RequestRecord
 from engine.telemetry.metrics import attempts
 from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
 from engine.telemetry.metrics.loop_lag import watch_loop

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
-from engine.exchange.record import Outcome, RequestRecord
+from engine.exchange.request_record import Outcome, RequestRecord
 from engine.telemetry.metrics.labels import OTHER, SeriesLabels
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Collector, Sample, counter, gauge, histogram

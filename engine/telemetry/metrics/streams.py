@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.exchange.record import RequestRecord, Traffic
+from engine.exchange.request_record import RequestRecord, Traffic
 from engine.telemetry.metrics.labels import SeriesLabels
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Collector, counter, gauge, histogram

@@ -11,9 +11,9 @@ from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.config.models import Choice
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.upstream.choose.interface import CompiledOptions, StrategyKind
-from engine.upstream.target_groups import Strategy
+from engine.upstream.targets.target_groups import Strategy
 from engine.values.discovery import Plugins
 from engine.values.installed_plugins import STRATEGIES
 

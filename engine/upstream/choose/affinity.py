@@ -33,14 +33,14 @@ from engine.config.json_schema import Schema
 from engine.exchange.agent_session import session_key
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
-from engine.exchange.services import Services
+from engine.exchange.prompt_text import opening_of, prompt_prefix
+from engine.exchange.stage_services import Services
 from engine.spec.expression import Expression, parse
 from engine.upstream.choose import least_busy
 from engine.upstream.choose.interface import StrategyKind, StrategyOptions
-from engine.upstream.prompt_text import opening_of, prompt_prefix
-from engine.upstream.target import Target
-from engine.upstream.target_groups import TargetGroup
-from engine.upstream.target_load import GroupLoad, group_load
+from engine.upstream.targets.target import Target
+from engine.upstream.targets.target_groups import TargetGroup
+from engine.upstream.targets.target_load import GroupLoad, group_load
 from engine.values.errors import GatewayError
 
 _EXPRESSION = {

@@ -14,10 +14,10 @@ from itertools import groupby
 
 from engine.config.models import STAR
 from engine.exchange.exchange import Exchange
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.upstream.choose.interface import StrategyKind
-from engine.upstream.target import Target
-from engine.upstream.target_groups import Shares, Strategy, TargetGroup
+from engine.upstream.targets.target import Target
+from engine.upstream.targets.target_groups import Shares, Strategy, TargetGroup
 from engine.values.price import Price
 from engine.values.usage import Usage
 from engine.values.wildcard import star_text

@@ -8,9 +8,9 @@ from typing import Any, Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from engine.config.json_schema import Schema
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.spec.expression import Expression
-from engine.upstream.target_groups import Strategy
+from engine.upstream.targets.target_groups import Strategy
 
 
 class CompiledOptions(Protocol):

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.exchange.services import Services
-from engine.upstream.best_of_sample import BestOfSample, SampledTarget
+from engine.exchange.stage_services import Services
 from engine.upstream.choose.interface import StrategyKind
-from engine.upstream.target_groups import Strategy
+from engine.upstream.targets.best_of_sample import BestOfSample, SampledTarget
+from engine.upstream.targets.target_groups import Strategy
 
 _SAMPLE_SIZE = 2
 _SLOW = 2.0

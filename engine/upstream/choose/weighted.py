@@ -9,10 +9,10 @@ import math
 from collections.abc import Iterator
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.upstream.choose.interface import StrategyKind
-from engine.upstream.target import Target
-from engine.upstream.target_groups import Dice, Strategy, TargetGroup
+from engine.upstream.targets.target import Target
+from engine.upstream.targets.target_groups import Dice, Strategy, TargetGroup
 
 
 def _build(options: None, services: Services) -> Strategy:

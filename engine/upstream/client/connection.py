@@ -14,7 +14,7 @@ import gevent
 import gevent.socket
 from gevent.monkey import get_original
 
-from engine.exchange.interfaces import Socket
+from engine.exchange.member_protocols import Socket
 from engine.upstream.client.deadlines import Deadlines, DeadlineTimer, Wait
 from engine.upstream.client.dial_order import Address
 from engine.upstream.client.failures import Silence

@@ -9,7 +9,7 @@ from typing import Any, cast
 import gevent
 import gevent.socket
 
-from engine.exchange.interfaces import Socket
+from engine.exchange.member_protocols import Socket
 from engine.process.file_descriptors import is_exhausted, warn_exhausted
 from engine.upstream.client.address import Origin, Proxy
 from engine.upstream.client.connection import PIECE

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, Self
 
-from engine.exchange.interfaces import Socket, UsageReader
+from engine.exchange.member_protocols import Socket, UsageReader
 from engine.upstream.client.connection import Connection
 from engine.upstream.client.deadlines import Deadlines
 from engine.upstream.client.failures import Cancelled, FirstByteTimeout, UpstreamFailure
 from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.client.pool import Pool
 from engine.upstream.client.request import pieces
+from engine.values.media_types import essence
 from engine.values.upstream_request import Spool
 
 
@@ -38,6 +39,20 @@ class IncomingResponse(Protocol):
     def close(self) -> None: ...
 
     def detach(self) -> tuple[Socket, bytes]: ...
+
+
+EVENT_STREAM = "text/event-stream"
+JSON = "application/json"
+
+
+def media_type(response: IncomingResponse) -> str:
+    """The media type of a response, in lower case and without parameters."""
+    return essence(response.header("content-type") or "")
+
+
+def is_event_stream(response: IncomingResponse) -> bool:
+    """Whether a response is a stream of server-sent events that is not encoded."""
+    return media_type(response) == EVENT_STREAM and not response.header("content-encoding")
 
 
 class UpstreamResponse:

@@ -23,9 +23,9 @@ from engine.upstream.health.probes import Prober, ServerProbe
 from engine.upstream.health.target_health import HealthSettings, TargetHealth
 from engine.upstream.health.target_limits import LimitsSettings, TargetLimits
 from engine.upstream.health.watched_target import WatchedTarget
-from engine.upstream.target import Target, Upstream
-from engine.upstream.target_groups import TargetGroup
-from engine.upstream.target_state import TargetState
+from engine.upstream.targets.target import Target, Upstream
+from engine.upstream.targets.target_groups import TargetGroup
+from engine.upstream.targets.target_state import TargetState
 from engine.values.machine_state import MachineState
 
 _STOP_SECONDS = 0.1

@@ -27,8 +27,8 @@ from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import MAX_ERROR, read_body
 from engine.upstream.health import probe_result
 from engine.upstream.health.probe_result import HEALTHY
-from engine.upstream.request import USER_AGENT
-from engine.upstream.target import Upstream
+from engine.upstream.requests.build_request import USER_AGENT
+from engine.upstream.targets.target import Upstream
 from engine.values.errors import GatewayError
 from engine.values.machine_state import MachineState
 from engine.values.upstream_request import UpstreamRequest

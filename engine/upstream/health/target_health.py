@@ -14,11 +14,11 @@ from typing import Protocol
 from msgspec import Struct
 
 from engine.config.health import EjectionConfig
-from engine.upstream import retry
 from engine.upstream.health.outliers import Activity, Member
 from engine.upstream.health.probes import ServerProbe
 from engine.upstream.health.window import Totals, Window, scaled_log
-from engine.upstream.target_state import (
+from engine.upstream.targets import retry
+from engine.upstream.targets.target_state import (
     ANSWERS,
     EJECTED_UNTIL,
     EJECTIONS,

@@ -18,9 +18,9 @@ from msgspec import Struct
 
 from engine.credentials.interface.credential import LiveCredential
 from engine.dialects.interface.rate_limits import RateLimitHeaders
-from engine.upstream import retry
 from engine.upstream.health.rate_limits import MAX_SECONDS, seconds_after_failure, seconds_last
-from engine.upstream.target_state import (
+from engine.upstream.targets import retry
+from engine.upstream.targets.target_state import (
     AFTER_GROUP,
     FIRST,
     LAST,

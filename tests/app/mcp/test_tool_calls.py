@@ -5,7 +5,7 @@ import socket
 import threading
 
 from engine.app.routes.internal_call import send
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.mcp.protocol.results import MAX_RESULT
 from engine.mcp.protocol.revisions import META as META_PREFIX
 from tests.support.each import each

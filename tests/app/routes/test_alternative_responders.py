@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.app.services.worker_services import services_of
-from engine.edge.request_body import RequestBodyReader
+from engine.edge.body_reader import RequestBodyReader
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from engine.spec.bodies.request_bodies import Bodies

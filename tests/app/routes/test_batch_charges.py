@@ -1,7 +1,7 @@
 """Results of batches count against limits of tokens and money."""
 
 from engine.app.routes.batch_charges import BatchCharges
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway
 from engine.values.quota import Quota

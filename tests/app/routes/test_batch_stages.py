@@ -12,8 +12,8 @@ from engine.app.routes.worker_parts import identity, parts_of
 from engine.app.services.machine_stores import open_shared
 from engine.app.services.worker_services import services_of
 from engine.edge.inside_call import InsideCalls
-from engine.exchange.body import Body
 from engine.exchange.opened_ids import Holder
+from engine.exchange.request_body import Body
 from engine.objects.batches.batch_records import BatchRecords
 from engine.objects.facts import read_facts
 from engine.plan.assembly.make_plan import make_plan

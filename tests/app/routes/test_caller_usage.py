@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from engine.app.routes.caller_usage import LazyUsage
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.stores.usage_query import UsageQuery
 from engine.values.caller import Caller
 

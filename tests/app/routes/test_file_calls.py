@@ -5,8 +5,8 @@ import pytest
 from engine.app.routes.file_calls import CannotCopy, FileCalls
 from engine.dialects.interface.files import FileFacts
 from engine.edge.inside_call import InsideCalls
-from engine.exchange.body import Body
 from engine.exchange.opened_ids import Holder
+from engine.exchange.request_body import Body
 from engine.plan.assembly.make_plan import make_plan
 from tests.support.each import each
 from tests.support.exchanges import new_exchange

@@ -7,7 +7,7 @@ import pytest
 from engine.app.routes.guard_calls import MAX_ANSWER, HttpGuardCalls
 from engine.app.routes.upstreams import upstreams_of
 from engine.config.config import Config
-from engine.exchange.services import GuardFailed, Services
+from engine.exchange.stage_services import GuardFailed, Services
 from engine.upstream.client.client import Client
 from tests.support.recording import answer, recorder
 from tests.support.rehearsing import CONFIG, patched, planned

@@ -11,11 +11,11 @@ from msgspec import structs
 from engine.app.build import build
 from engine.app.routes.internal_call import CannotCall, check_headers, operation_of, send
 from engine.app.services.worker_services import services_of
+from engine.exchange import disconnect_watcher
 from engine.exchange.caller_connection import InternalCaller
-from engine.exchange.request import HERE, Request
+from engine.exchange.internal_request import HERE, Request
 from engine.spec.request_writer import RequestValues
 from engine.stores.counters.memory import MemoryCounters
-from engine.upstream import disconnect_watcher
 from engine.values.caller import Caller
 from engine.values.errors import AbortConnection
 from tests.support.recording import ANSWER, answer, recorder

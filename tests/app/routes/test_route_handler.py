@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from engine.app.routes.route_handler import checks_left
-from engine.edge.request_body import RequestBodyReader
+from engine.edge.body_reader import RequestBodyReader
 from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.stand_ins import RecordingCounters

@@ -11,7 +11,7 @@ from engine.app.routes.stage_cache import StageCache
 from engine.callers.limits.route_limits import Part
 from engine.config.models import TargetConfig
 from engine.edge.gateway_origin import SameOrigin
-from engine.exchange.turns import Turns
+from engine.exchange.computing_turns import Turns
 from engine.plan.route import Route
 from engine.spec.security import Carrier
 from engine.stages.validate import UNCHECKED

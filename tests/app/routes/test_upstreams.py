@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from engine.app.routes.upstreams import upstreams_of
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.plan.assembly.make_plan import make_plan
 from engine.telemetry.health import Health
 from engine.upstream.client.dial_order import Address, Share
-from engine.upstream.connect import open_alone
-from engine.upstream.metrics import ADDRESSES
+from engine.upstream.targets.connect import open_alone
+from engine.upstream.targets.metrics import ADDRESSES
 from tests.support.small import project
 from tests.support.upstreams import AddressedClient
 

@@ -9,7 +9,7 @@ pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
 from engine.app.services.exporters import export_metrics, tracing
 from engine.app.services.telemetry import WorkerTelemetry
 from engine.config.telemetry import MetricsExport
-from engine.exchange.record import Attempt
+from engine.exchange.request_record import Attempt
 from engine.values.usage import Usage
 from tests.support.collector import collector
 from tests.support.exchanges import new_exchange

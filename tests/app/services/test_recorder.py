@@ -13,7 +13,7 @@ from engine.app.services.recorder import record
 from engine.app.services.telemetry import WorkerTelemetry
 from engine.app.services.worker_services import prepare, services_of
 from engine.config.config import Config
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.plan.route import Plan
 from engine.process.channel import Channel
 from engine.stores.database import tokens

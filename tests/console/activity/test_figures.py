@@ -5,8 +5,8 @@ import pytest
 from engine.callers import metrics as callers
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process
-from engine.upstream import metrics as upstreams
 from engine.upstream.health import metrics as health
+from engine.upstream.targets import metrics as upstreams
 from tests.support.metrics import figures_after
 
 

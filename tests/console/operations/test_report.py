@@ -14,9 +14,9 @@ from engine.console.operations.report import OperationsReport, failures, queues,
 from engine.telemetry.health import ConfigStatus, Health
 from engine.telemetry.metrics.attempts import ATTEMPTS
 from engine.telemetry.metrics.requests import REFUSALS
-from engine.upstream import metrics as upstreams
 from engine.upstream.admission import metrics as admission
 from engine.upstream.health import metrics as health
+from engine.upstream.targets import metrics as upstreams
 from tests.support.metrics import MetricsPage
 from tests.support.project_app import ProjectApp
 from tests.support.rehearsing import CONFIG, planned

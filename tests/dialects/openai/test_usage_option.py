@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.dialects.openai.usage_option import enable, without_usage_event
-from engine.exchange.body import Body, receive
+from engine.exchange.request_body import Body, receive
 from tests.support import paths
 
 CASES = paths.CASES / "usage"

@@ -5,7 +5,7 @@ import pytest
 
 from engine.edge.answers import models
 from engine.edge.answers.own_answer import AnswerSources
-from engine.edge.endpoint import dialect_of
+from engine.edge.falcon_responder import dialect_of
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange

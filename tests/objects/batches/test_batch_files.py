@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from engine import dialects
-from engine.exchange.body import Body
 from engine.exchange.opened_ids import Batch, Holder, Upload
+from engine.exchange.request_body import Body
 from engine.objects.batches.batch_files import BatchFiles
 from engine.objects.batches.batch_requests import BatchWriter, VendorRequest
 from engine.objects.batches.batch_uploads import BatchUploads, UploadPiece

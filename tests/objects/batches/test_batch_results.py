@@ -6,7 +6,7 @@ import pytest
 
 from engine import dialects
 from engine.exchange.opened_ids import Holder
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.objects.batches.batch_records import BatchRow
 from engine.objects.batches.batch_results import ResultCounter, ResultLines, add_lists
 from engine.objects.facts import read_facts

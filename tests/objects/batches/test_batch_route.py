@@ -7,7 +7,7 @@ import pytest
 from engine import dialects
 from engine.exchange.exchange import Response
 from engine.exchange.opened_ids import Holder, OpenedIds, Upload
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.objects.batches.batch_records import BatchRecords, BatchRow, object_key
 from engine.objects.batches.batch_route import BatchRoute
 from engine.objects.batches.batch_uploads import BatchUploads, UploadPiece

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.callers.jwt.refusal import TokenRefused
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.offline.rehearsal.jwt_callers import UnverifiedTokens, caller_of_claims
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.source.problem import Findings

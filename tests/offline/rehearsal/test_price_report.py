@@ -1,6 +1,6 @@
 """What `explain` says of the price for a team."""
 
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text

@@ -1,6 +1,6 @@
 """What `explain` says of required regions, of hosts and of fixed responses."""
 
-from engine.exchange.request import Request
+from engine.exchange.internal_request import Request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text

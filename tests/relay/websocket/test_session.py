@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.frames import Opcode
 
-from engine.exchange.record import Traffic
+from engine.exchange.request_record import Traffic
 from engine.relay.websocket import ending
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.frames import FrameWriter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from websockets.frames import Frame, Opcode
 
-from engine.exchange.record import MessageCount
+from engine.exchange.request_record import MessageCount
 from engine.relay.websocket.traffic import MAX_JOINED, TrafficReader
 from engine.values.usage import Usage
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from engine.exchange.record import CANCELLED
+from engine.exchange.request_record import CANCELLED
 from engine.stores.database.caller_sums import MAX_ROWS, CallerSums
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry

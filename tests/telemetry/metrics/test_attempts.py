@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.exchange.record import Attempt, Outcome
+from engine.exchange.request_record import Attempt, Outcome
 from tests.support.recording_metrics import finished_exchange, record_all, values
 
 

@@ -10,13 +10,13 @@ import gevent
 import pytest
 from gevent.event import Event
 
-from engine.exchange.record import Outcome, Traffic
+from engine.exchange.request_record import Outcome, Traffic
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.telemetry.metrics.storage.tables import Histogram
-from engine.upstream import metrics as upstreams
 from engine.upstream.health import metrics as health
+from engine.upstream.targets import metrics as upstreams
 from engine.values.usage import Usage
 from tests.support.metric_files import counted
 from tests.support.recording_metrics import finished_exchange, record_all, values

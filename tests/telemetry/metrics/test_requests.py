@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.exchange.record import Outcome
+from engine.exchange.request_record import Outcome
 from tests.support.exchanges import new_exchange
 from tests.support.recording_metrics import finished_exchange, record_all, values
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.exchange.record import Outcome
+from engine.exchange.request_record import Outcome
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.values.quota_sharers import OTHERS
 from tests.support.recording_metrics import finished_exchange, record_all, values

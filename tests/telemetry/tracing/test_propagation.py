@@ -3,8 +3,8 @@
 from engine import dialects
 from engine.config.upstreams import HeaderChanges
 from engine.telemetry.tracing.trace_context import Sampler
-from engine.upstream.attempt import attempt
-from engine.upstream.request import build_request, edit_request
+from engine.upstream.attempts.attempt import attempt
+from engine.upstream.requests.build_request import build_request, edit_request
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine import dialects
-from engine.exchange.record import Attempt, Traffic
+from engine.exchange.request_record import Attempt, Traffic
 from engine.telemetry.tracing.spans import GENAI_2026_10, V1_41, Kind, Peer, Tracer, spans_of
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.values.caller import Caller

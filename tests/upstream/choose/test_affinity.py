@@ -15,15 +15,15 @@ from engine.config.models import Choice
 from engine.exchange.agent_session import SESSION_HEADERS
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
-from engine.exchange.services import Services
+from engine.exchange.prompt_text import prompt_prefix
+from engine.exchange.stage_services import Services
 from engine.upstream import choose
 from engine.upstream.addresses.replicas import Replicas
 from engine.upstream.choose import affinity
 from engine.upstream.choose.affinity import agent_key
 from engine.upstream.client.dial_order import Address, Share
-from engine.upstream.prompt_text import prompt_prefix
-from engine.upstream.target import Target
-from engine.upstream.target_groups import TargetGroup
+from engine.upstream.targets.target import Target
+from engine.upstream.targets.target_groups import TargetGroup
 from tests.support.choosing import Machine, Replica
 from tests.support.each import each
 from tests.support.exchanges import new_exchange

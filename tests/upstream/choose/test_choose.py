@@ -7,9 +7,9 @@ import random
 import yaml
 
 from engine.config.models import Choice
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.upstream import choose
-from engine.upstream.target_groups import TargetGroup
+from engine.upstream.targets.target_groups import TargetGroup
 from tests.support.each import each
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target

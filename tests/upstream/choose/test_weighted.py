@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.exchange.services import Services
+from engine.exchange.stage_services import Services
 from engine.upstream.choose import weighted
-from engine.upstream.target_groups import TargetGroup
+from engine.upstream.targets.target_groups import TargetGroup
 from tests.support.exchanges import new_exchange
 
 

@@ -3,7 +3,7 @@
 import json
 
 from engine import dialects
-from engine.exchange.body import Body
+from engine.exchange.request_body import Body
 from engine.upstream.conditions.chat_request import language_of_request, read_chat
 from tests.support.exchanges import new_exchange
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.exchange.body import Body
+from engine.exchange.request_body import Body
 from engine.spec.request_conditions import ConditionError
 from engine.upstream.conditions.compile import claims_of, compile_conditions
 from engine.upstream.conditions.request_facts import RequestFacts

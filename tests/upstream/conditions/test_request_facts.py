@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine import dialects
-from engine.exchange.body import Body
+from engine.exchange.request_body import Body
 from engine.spec.bodies.multipart import Part
 from engine.upstream.conditions.request_facts import RequestFacts
 from tests.support.exchanges import new_exchange

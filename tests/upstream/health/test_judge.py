@@ -12,7 +12,7 @@ from engine.config.health import EjectionConfig
 from engine.upstream.health import judge
 from engine.upstream.health.judge import Group, Judge
 from engine.upstream.health.target_health import HealthSettings, TargetHealth
-from engine.upstream.target_state import FIRST, LAST
+from engine.upstream.targets.target_state import FIRST, LAST
 from engine.values.machine_state import LocalState
 from tests.support.replicas import (
     Worker,

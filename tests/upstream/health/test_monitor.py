@@ -10,22 +10,22 @@ from pathlib import Path
 
 from engine import dialects
 from engine.config.models import Model, TargetConfig
-from engine.exchange.record import RequestRecord
-from engine.exchange.services import Services
+from engine.exchange.request_record import RequestRecord
+from engine.exchange.stage_services import Services
 from engine.machine.state import SharedState
 from engine.upstream import choose
 from engine.upstream.client.dial_order import Address, Share
-from engine.upstream.connect import connect
 from engine.upstream.forward import Forward
 from engine.upstream.health.monitor import HealthMonitor
 from engine.upstream.health.outliers import Activity
-from engine.upstream.metrics import ANSWER, BREAKER, upstream_collector
-from engine.upstream.model_catalog import build_catalog
-from engine.upstream.route_headers import RouteHeaders
-from engine.upstream.target import Target, Upstream
-from engine.upstream.target_groups import TargetGroup
-from engine.upstream.target_load import load_of
-from engine.upstream.target_state import FIRST, LAST, OpenAttempt
+from engine.upstream.models.model_catalog import build_catalog
+from engine.upstream.requests.route_headers import RouteHeaders
+from engine.upstream.targets.connect import connect
+from engine.upstream.targets.metrics import ANSWER, BREAKER, upstream_collector
+from engine.upstream.targets.target import Target, Upstream
+from engine.upstream.targets.target_groups import TargetGroup
+from engine.upstream.targets.target_load import load_of
+from engine.upstream.targets.target_state import FIRST, LAST, OpenAttempt
 from engine.values.errors import GatewayError
 from engine.values.machine_state import LocalState, MachineState
 from tests.support.clock import Clock

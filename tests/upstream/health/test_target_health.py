@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.config.health import EjectionConfig
 from engine.upstream.health.outliers import Activity
 from engine.upstream.health.target_health import HealthSettings, TargetHealth
-from engine.upstream.target_state import FIRST, LAST
+from engine.upstream.targets.target_state import FIRST, LAST
 from engine.values.machine_state import LocalState
 from tests.support.each import each
 from tests.support.replicas import fail, open_attempt, succeed

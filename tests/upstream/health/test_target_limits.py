@@ -9,8 +9,7 @@ import pytest
 from engine import dialects
 from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.interface.fixed import HeaderCredential
-from engine.exchange.record import RequestRecord
-from engine.upstream.credentials import Credentials
+from engine.exchange.request_record import RequestRecord
 from engine.upstream.health.target_limits import (
     ENOUGH,
     NEARLY,
@@ -18,7 +17,8 @@ from engine.upstream.health.target_limits import (
     LimitsSettings,
     TargetLimits,
 )
-from engine.upstream.target_state import OpenAttempt
+from engine.upstream.targets.credentials import Credentials
+from engine.upstream.targets.target_state import OpenAttempt
 from engine.values.machine_state import LocalState
 from tests.support.clock import Clock
 

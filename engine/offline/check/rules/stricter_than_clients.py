@@ -14,8 +14,8 @@ from importlib import resources
 from msgspec import Struct
 
 from engine.dialects import default
-from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
+from engine.exchange.request_body import Body
 from engine.offline.check.audit import AuditCase
 from engine.plan.route import Route
 from engine.spec.bodies import request_bodies

@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
+from engine.exchange.request_body import Body
 from engine.offline.check.rules.stricter_than_clients import ClientRequest, client_requests
 from engine.source.problem import Findings
 from engine.spec.bodies.request_bodies import check

@@ -13,7 +13,7 @@ from engine.telemetry.metrics.requests import DURATION, REFUSALS
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import remove_gauges
 from engine.telemetry.metrics.storage.page import MetricsPage
-from engine.upstream.metrics import BREAKER
+from engine.upstream.targets.metrics import BREAKER
 from tests.support.metrics import METRICS
 
 

@@ -1,0 +1,1 @@
+"""The request for a target, built of the caller's. Read `build_request.py` first."""

@@ -1,0 +1,3 @@
+"""WebSockets to upstreams: of a caller who has one, and in place of HTTP. Read
+`websocket_forward.py` first.
+"""
