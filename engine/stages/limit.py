@@ -59,11 +59,11 @@ def limit(
         except CountersAway as error:
             _without_counters(exchange.record, services, error)
             return following(exchange)
-        record = exchange.record
-        headers = limits.headers(result.remaining, result.resets, exchange.head_take)
+        record, earlier = exchange.record, exchange.head_take
         if limits.warns:
             _warn(exchange, limits, costs, result, services.warn)
         if result.denied is not None:
+            headers = limits.headers(result.remaining, result.resets, earlier)
             raise _denial(limits, costs, result, services.clock(), [*headers.items()], record)
         if is_first:
             exchange.head_take = result
@@ -73,7 +73,7 @@ def limit(
             if limits.settles or not record.reached_upstream:
                 exchange.on_end.append(partial(_settle, counters, result.receipt, limits, record))
         if response.gateway_headers is None:
-            response.gateway_headers = headers
+            response.gateway_headers = limits.headers(result.remaining, result.resets, earlier)
         return response
 
     return stage

@@ -8,9 +8,10 @@ microseconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 SECOND = 1_000_000
 PERIODS = {"day": 1.0, "week": 7.0, "month": 30.436875}
@@ -21,8 +22,7 @@ _MIDNIGHT = time()
 _NEXT_MONTH = timedelta(days=32)
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
+class Calendar(Struct, frozen=True):
     """Consecutive windows of one period of PERIODS. `week_starts` is one of WEEKDAYS.
 
     ValueError for a time zone that the system does not know, or another period or day.
@@ -31,13 +31,16 @@ class Calendar:
     period: str
     time_zone: str = "UTC"
     week_starts: str = "monday"
-    _zone: ZoneInfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for value, names in ((self.period, PERIODS), (self.week_starts, WEEKDAYS)):
             if value not in names:
                 raise ValueError(f"'{value}' is not one of {', '.join(names)}")
-        object.__setattr__(self, "_zone", zone_of(self.time_zone))
+        zone_of(self.time_zone)
+
+    @property
+    def _zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)  # made once for each name
 
     @property
     def seconds(self) -> float:

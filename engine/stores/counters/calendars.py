@@ -24,6 +24,7 @@ from engine.values.counters import LimitState
 Window = tuple[int, int]
 
 _RECORD = Struct("<qqq")
+_pack, _unpack = _RECORD.pack, _RECORD.unpack
 
 
 def read(record: bytes | None, window: Window, now: int) -> tuple[int, int, int]:
@@ -31,7 +32,9 @@ def read(record: bytes | None, window: Window, now: int) -> tuple[int, int, int]
     start, end = window
     if record is None:
         return 0, start, end
-    total, first, last = _RECORD.unpack(record)
+    total, first, last = _unpack(record)
+    if first == start and last == end:  # the usual case
+        return total, start, end
     if first > end or not total:
         return total, start, end
     is_present = 2 * start <= first + last < 2 * end
@@ -47,7 +50,7 @@ def start_of(record: bytes | None, window: Window, now: int) -> int:
 
 def is_expired(record: bytes, now: int) -> bool:
     """Whether a record is expired in every time zone: its window ended as long ago as it lasted."""
-    _, first, last = _RECORD.unpack(record)
+    _, first, last = _unpack(record)
     return bool(now >= 2 * last - first)
 
 
@@ -61,7 +64,7 @@ def take(
     if after > amount or (not cost and after == amount):
         return None
     if after:
-        record = _RECORD.pack(after, start, end)
+        record = _pack(after, start, end)
     return record, amount - after, (end - now) / 1e6
 
 
@@ -86,4 +89,4 @@ def correct(
     if start != charge_start and change <= 0:
         return record
     total = min(max(total + change, 0), MAX_TOTAL)
-    return _RECORD.pack(total, start, end) if total else None
+    return _pack(total, start, end) if total else None
