@@ -13,7 +13,7 @@ from engine.config import json_schema, schema_check
 from engine.config.keys import find, root
 from engine.config.references import expander
 from engine.config.server import Server
-from engine.offline.diff.settings import fields_of
+from engine.offline.diff.kinds.settings import fields_of
 from engine.policies.interface import StagePolicy
 from engine.source import files
 from engine.source.problem import Findings

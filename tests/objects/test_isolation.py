@@ -26,8 +26,7 @@ from engine.objects.owners import owner_of
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import Identity, Sealer
 from engine.objects.session_ids import SessionIds
-from engine.offline.rehearsal.stand_in_answers import StandInAnswer
-from engine.offline.rehearsal.stand_ins import CannedResponse, Recorder
+from engine.offline.rehearsal.stand_ins import CannedResponse, Recorder, StandInAnswer
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import Route
 from engine.spec.document import path_templates

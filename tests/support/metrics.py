@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from engine.console.activity.figures import Figures, figures_of
 from engine.console.activity.metrics_change import MetricsChange, Snapshot, parse_samples
 from engine.telemetry.metrics import process, requests, usage
-from engine.telemetry.metrics.attempts import ATTEMPTS
+from engine.telemetry.metrics.requests import ATTEMPTS
 from engine.values.metric import Metric
 from tools.reference import metrics_by_subject
 

@@ -1,16 +1,18 @@
 """The last handler of a route: an answer of the gateway's own, or an upstream, by HTTP or
-WebSocket."""
+WebSocket. What tells callers of their usage is made when it is first asked for."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable
-from functools import partial
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import cached_property, partial
+from typing import Any
 
 from msgspec.structs import asdict
 
-from engine.app.routes.caller_usage import LazyUsage
 from engine.app.routes.worker_parts import Parts
+from engine.callers.caller_usage import CallerUsage
+from engine.callers.limits.own_limits import OwnLimits
 from engine.config.model_operation import ModelOperation
 from engine.config.routes import WebSocket
 from engine.dialects import Dialect
@@ -21,6 +23,7 @@ from engine.plan.route import Route
 from engine.relay.websocket.session import SessionLimits
 from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
+from engine.stores.usage_query import UsageQuery
 from engine.upstream import choose
 from engine.upstream.forward import Forward
 from engine.upstream.models.model_catalog import fixed_targets
@@ -29,7 +32,7 @@ from engine.upstream.models.token_estimate import estimate_tokens
 from engine.upstream.requests.translated_request import RouteTranslations
 from engine.upstream.targets.target_groups import TargetGroup
 from engine.upstream.websockets.websocket_forward import converse, upgrade_or_http
-from engine.values.caller import AllowLists
+from engine.values.caller import AllowLists, Caller
 
 
 def last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
@@ -165,3 +168,29 @@ def _targets(route: Route) -> Hashable:
 def region_lists(route: Route) -> AllowLists:
     """The regions that a route requires of its targets."""
     return () if route.regions is None else (route.regions,)
+
+
+class LazyUsage:
+    """The usage of the callers of a worker."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @cached_property
+    def _usage(self) -> CallerUsage:
+        plan, services = self._parts.plan, self._parts.services
+        rules = (rule for route in plan.routes for rule in route.guards.rules)
+        return CallerUsage(
+            OwnLimits(rules, [*plan.config.models]),
+            services.counters,
+            services.usage_sums,
+            services.currency,
+            [tag.name for tag in plan.config.tags],
+            services.clock,
+        )
+
+    def sums(self, caller: Caller, query: UsageQuery, /) -> Mapping[str, Any]:
+        return self._usage.sums(caller, query)
+
+    def requests(self, caller: Caller, after: str, limit: int, /) -> Mapping[str, Any]:
+        return self._usage.requests(caller, after, limit)

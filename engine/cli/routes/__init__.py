@@ -21,7 +21,7 @@ from engine.config.model_operation import ModelOperation
 from engine.config.operations_by_model import Kind, ModelOperations
 from engine.offline.diff.kinds.targets import rule_text
 from engine.offline.diff.restrictions import quota_text
-from engine.offline.rehearsal.upstream_report import upstream_report
+from engine.offline.rehearsal.target_report import upstream_report
 from engine.plan.route import Plan, Route
 
 _LEGEND = "* translated for at least one target (see docs/reference/translation.md)"

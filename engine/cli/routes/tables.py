@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engine.cli.text_table import Table
-from engine.offline.rehearsal.upstream_report import addresses_text
+from engine.offline.rehearsal.target_report import addresses_text
 from engine.source.excerpt import printable
 from engine.values.units import format_names
 

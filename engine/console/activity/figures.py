@@ -11,8 +11,8 @@ from engine.console.activity.metrics_change import Labels, MetricsChange, Select
 from engine.exchange.request_record import Outcome
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests, streams, usage
-from engine.telemetry.metrics.attempts import ATTEMPTS, RETRIES
-from engine.telemetry.metrics.loop_lag import LAG
+from engine.telemetry.metrics.process import LAG
+from engine.telemetry.metrics.requests import ATTEMPTS, RETRIES
 from engine.upstream.health import metrics as health
 from engine.upstream.health.watched_target import STATES
 from engine.upstream.targets import metrics as upstreams

@@ -21,8 +21,7 @@ from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.request_record import Outcome
 from engine.exchange.stage_services import Services
 from engine.plan.route import Plan
-from engine.telemetry.metrics.attempts import ATTEMPTS
-from engine.telemetry.metrics.requests import DURATION, FIRST_BYTE, REFUSALS, REQUESTS
+from engine.telemetry.metrics.requests import ATTEMPTS, DURATION, FIRST_BYTE, REFUSALS, REQUESTS
 from engine.upstream.admission import metrics as admission
 from engine.upstream.health import metrics as health
 from engine.upstream.health.watched_target import STATES

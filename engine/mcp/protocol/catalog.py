@@ -12,8 +12,7 @@ from cachetools import LRUCache
 
 from engine.mcp.listed_tool import ListedTool, list_entry
 from engine.mcp.protocol.json_rpc import Code, ProtocolError
-from engine.mcp.protocol.search import SearchIndex
-from engine.mcp.protocol.search_tools import SEARCH_TOOLS
+from engine.mcp.protocol.search import SEARCH_TOOLS, SearchIndex
 from engine.process.loop_turn import paced
 from engine.values.caller import Caller
 

@@ -1,4 +1,5 @@
-"""Search among the tools of a server: `SearchIndex`.
+"""Search among the tools of a server: `SearchIndex`, and the two tools that stand for all others of
+a server that has many.
 
 Ranking: BM25 (k1 1.2, b 0.75) over the words of a tool, those of its name counted four times, of
 its title twice, of its description and of its arguments' names once. Words end at every character
@@ -11,7 +12,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import orjson
 
 from engine.mcp.listed_tool import ListedTool
 
@@ -21,6 +25,51 @@ _MAX_WORDS = 64
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LONG_PLURAL = 3
+SEARCH, CALL = "search_tools", "call_tool"
+DEFAULT_LIMIT, MAX_LIMIT = 5, 20
+_MAX_BYTES = 200_000
+_READ = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
+SEARCH_TOOLS: tuple[Mapping[str, Any], ...] = (
+    {
+        "name": SEARCH,
+        "title": "Search tools",
+        "description": "Find tools by words of what they do, for example 'create order'. Returns "
+        "the best matches with their names, descriptions and input schemas. Call one of them with "
+        f"{CALL}.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "Words of the task, in any order"},
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": MAX_LIMIT,
+                    "default": DEFAULT_LIMIT,
+                    "description": "Tools to return",
+                },
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+        "annotations": _READ,
+    },
+    {
+        "name": CALL,
+        "title": "Call a tool",
+        "description": f"Call a tool that {SEARCH} has found, with arguments as its input schema "
+        "describes.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "The tool's name"},
+                "arguments": {"type": "object", "description": "The tool's arguments"},
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+    },
+)
+"""What a list has in place of all tools."""
 
 
 class SearchIndex:
@@ -83,3 +132,16 @@ def _counts(tool: ListedTool) -> Counter[str]:
         for word in words_of(text):
             counts[word] += weight
     return counts
+
+
+def matches_document(tools: Sequence[ListedTool], total: int) -> dict[str, Any]:
+    """The answer of a search, as large as agents can use: of tools beyond it no schema is given."""
+    matches, size = list[dict[str, Any]](), 0
+    for tool in tools:
+        match: dict[str, Any] = {"name": tool.name, "description": tool.description}
+        schema = orjson.dumps(tool.input_schema)
+        size += len(schema)
+        if size <= _MAX_BYTES:
+            match["inputSchema"] = tool.input_schema
+        matches.append(match)
+    return {"tools": matches, "searched": total}

@@ -13,7 +13,6 @@ import orjson
 from msgspec import Struct
 
 from engine.mcp.listed_tool import ListedTool
-from engine.mcp.protocol import search_tools
 from engine.mcp.protocol.catalog import Catalog, Visible
 from engine.mcp.protocol.json_rpc import (
     Code,
@@ -34,6 +33,7 @@ from engine.mcp.protocol.revisions import (
     legacy_revision,
     negotiated,
 )
+from engine.mcp.protocol.search import CALL, DEFAULT_LIMIT, MAX_LIMIT, SEARCH, matches_document
 from engine.values.caller import Caller
 
 LIST_SECONDS = 60
@@ -43,10 +43,7 @@ _METHODS = frozenset(
     {"initialize", "ping", "server/discover", "tools/list", "tools/call"}
     | {"notifications/initialized", "notifications/cancelled"}
 )
-_INSTRUCTIONS = (
-    f"The tools of this server are found by {search_tools.SEARCH} and called by "
-    f"{search_tools.CALL}."
-)
+_INSTRUCTIONS = f"The tools of this server are found by {SEARCH} and called by {CALL}."
 
 
 class Reply(NamedTuple):
@@ -194,7 +191,7 @@ class Server:
             arguments = {}
         if not isinstance(arguments, dict):
             raise ProtocolError(Code.INVALID_PARAMS, "params.arguments is not an object.")
-        if visible.is_searched and name in (search_tools.SEARCH, search_tools.CALL):
+        if visible.is_searched and name in (SEARCH, CALL):
             return self._call_search_tool(request, name, arguments, visible, catalog)
         tool = visible.tools.get(name)
         if tool is None:
@@ -209,13 +206,13 @@ class Server:
         visible: Visible,
         catalog: Catalog,
     ) -> Reply | ToolCall:
-        if name == search_tools.SEARCH:
+        if name == SEARCH:
             return self.reply(request, _search(arguments, visible, catalog))
         tool_name, inner = arguments.get("name"), arguments.get("arguments", {})
         tool = visible.tools.get(tool_name) if isinstance(tool_name, str) else None
         if tool is None:
             text = f"name: there is no tool '{str(tool_name)[:128]}'; find one by "
-            return self.reply(request, text_result(f"{text}{search_tools.SEARCH}", is_error=True))
+            return self.reply(request, text_result(f"{text}{SEARCH}", is_error=True))
         if not isinstance(inner, dict):
             text = "arguments: not an object; write the tool's arguments as a JSON object"
             return self.reply(request, text_result(text, is_error=True))
@@ -240,11 +237,11 @@ def _description(caller: Caller | None, catalog: Catalog) -> dict[str, Any]:
 
 
 def _search(arguments: Mapping[str, Any], visible: Visible, catalog: Catalog) -> ToolResult:
-    query, limit = arguments.get("query"), arguments.get("limit", search_tools.DEFAULT_LIMIT)
+    query, limit = arguments.get("query"), arguments.get("limit", DEFAULT_LIMIT)
     if not isinstance(query, str):
         return text_result("query: not a string; write words of the task", is_error=True)
-    if type(limit) is not int or not 1 <= limit <= search_tools.MAX_LIMIT:
-        text = f"limit: not a whole number from 1 to {search_tools.MAX_LIMIT}"
+    if type(limit) is not int or not 1 <= limit <= MAX_LIMIT:
+        text = f"limit: not a whole number from 1 to {MAX_LIMIT}"
         return text_result(text, is_error=True)
     tools = catalog.search(visible, query, limit)
-    return json_result(search_tools.matches_document(tools, len(visible.tools)))
+    return json_result(matches_document(tools, len(visible.tools)))

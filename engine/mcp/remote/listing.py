@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from engine.config.mcp import McpServer, ToolServer
 from engine.mcp.descriptions import MAX_DESCRIPTION, MAX_TITLE
-from engine.mcp.protocol.search_tools import CALL, SEARCH
+from engine.mcp.protocol.search import CALL, SEARCH
 from engine.mcp.remote.client import MAX_TOOLS
 from engine.mcp.texts import plain_text
 from engine.plan.route import Route, ToolUpstream

@@ -1,3 +1,3 @@
-"""The cases of `modelway test`: `read.py` reads them, `run.py` plays them, `judge.py` compares the
+"""The cases of `modelway test`: `read.py` reads them, `run.py` plays them and compares the
 results. Read `read.py` first.
 """

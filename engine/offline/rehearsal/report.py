@@ -12,13 +12,16 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.path_routes import SimilarOperation, alternatives_of, nearest
-from engine.offline.rehearsal.price_report import price_report
 from engine.offline.rehearsal.quota_report import verdicts
-from engine.offline.rehearsal.region_report import region_report
 from engine.offline.rehearsal.sent_request import changes, model_sent
-from engine.offline.rehearsal.target_report import target_reports, translation_report
+from engine.offline.rehearsal.target_report import (
+    price_report,
+    region_report,
+    target_reports,
+    translation_report,
+    upstream_report,
+)
 from engine.offline.rehearsal.transform_report import transform_report
-from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import place_of
 from engine.upstream.models.token_estimate import ESTIMATE_HEADER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from engine.offline.rehearsal.upstream_report import addresses_text
+from engine.offline.rehearsal.target_report import addresses_text
 from engine.policies.interface import Moment
 from engine.source.excerpt import printable
 from engine.values.trees import Json

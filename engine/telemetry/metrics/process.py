@@ -1,15 +1,20 @@
-"""Metrics of a worker process: memory, CPU time, version, config, and its log."""
+"""Metrics of a worker process: memory, CPU time, version, config, its log, and the lag of its event
+loop, for which all of its requests wait."""
 
 from __future__ import annotations
 
 import os
 import platform
 import resource
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import gevent
+
 from engine.telemetry.health import ConfigStatus
-from engine.values.metric import Collector, Sample, counter, gauge
+from engine.telemetry.metrics.storage.cells import Cells
+from engine.values.metric import Collector, Sample, counter, gauge, histogram
 
 WORKERS = gauge(
     "modelway_workers",
@@ -42,6 +47,15 @@ LINES_LOST = counter(
 
 _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 _STATM = Path("/proc/self/statm")
+_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
+INTERVAL = 0.1
+"""Seconds between two observations."""
+LAG = histogram(
+    "modelway_loop_lag_seconds",
+    "",
+    "How late the event loop of a worker runs what is due; ten observations a second.",
+    _SECONDS,
+)
 
 
 def process_collector(version: str, *, is_worker: bool = True) -> Collector:
@@ -77,3 +91,15 @@ def config_collector(status: ConfigStatus) -> Collector:
 def log_collector(dropped: Callable[[], int]) -> Collector:
     """Log lines that were dropped."""
     return lambda: [(LINES_LOST, (), dropped())]
+
+
+def watch_loop(
+    cells: Cells,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], object] = gevent.sleep,
+) -> None:
+    """Observe the lag until the greenlet is killed."""
+    while True:
+        due = clock() + INTERVAL
+        sleep(INTERVAL)
+        cells.observe(LAG, (), max(0.0, clock() - due))

@@ -21,11 +21,16 @@ from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.request_record import RequestRecord
-from engine.telemetry.metrics import attempts
 from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
-from engine.telemetry.metrics.loop_lag import watch_loop
 from engine.telemetry.metrics.mcp import record_message
-from engine.telemetry.metrics.requests import RequestSeries, RequestTables, counted_combinations
+from engine.telemetry.metrics.process import watch_loop
+from engine.telemetry.metrics.requests import (
+    RequestSeries,
+    RequestTables,
+    counted_combinations,
+    record_attempts,
+    record_retries,
+)
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
 from engine.telemetry.metrics.storage.metric_file import UNCOUNTED
@@ -131,7 +136,7 @@ class MetricsRecorder:
             gateway_time = record.gateway_time
             self._pending[series].append((record, gateway_time))
             if len(record.attempts) > 1:
-                attempts.record_retries(self._cells, record.attempts)
+                record_retries(self._cells, record.attempts)
             if record.events > 1:
                 record_stream(self._cells, series.labels, record)
             if exchange.record.traffic is not None:
@@ -151,7 +156,7 @@ class MetricsRecorder:
                 series.usage.record(records)
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.labels.operation)
-        attempts.record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
+        record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
         for sharer in self._sharers:
             sharer.record(exchanges)
 

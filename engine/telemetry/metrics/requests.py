@@ -1,11 +1,13 @@
-"""Metrics of requests: how many, how long, how they ended, which were refused."""
+"""Metrics of requests: how many, how long, how they ended, which were refused; and of their
+attempts at upstreams."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
-from engine.exchange.request_record import Outcome, RequestRecord
+from engine.exchange.request_record import Attempt, Outcome, RequestRecord
 from engine.telemetry.metrics.labels import OTHER, SeriesLabels
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Collector, Sample, counter, gauge, histogram
@@ -70,6 +72,17 @@ _duration = attrgetter("duration")
 _code = attrgetter("code")
 _limit = attrgetter("limit")
 _uncounted = attrgetter("uncounted")
+ATTEMPTS = counter(
+    "modelway_upstream_attempts_total",
+    "upstream result",
+    "Attempts. result is ok or the class of the failure: connect, reset, 408, 429, 5xx, error, "
+    "credential, fatal, also of one whose answer broke off; cancelled if another attempt of a "
+    "hedged request was faster.",
+)
+RETRIES = counter(
+    "modelway_upstream_retries_total", "upstream", "Attempts that were not a request's first."
+)
+_result = attrgetter("upstream", "failure")
 
 
 class RequestTables:
@@ -155,3 +168,15 @@ def report_collector(counts: Mapping[tuple[str, str, str], int]) -> Collector:
 def uncounted_collector(count: Callable[[], int]) -> Collector:
     """Requests that were counted locally because the counters' store was unreachable."""
     return lambda: [(UNCOUNTED, (), count())]
+
+
+def record_attempts(cells: Cells, attempts: Iterable[Attempt]) -> None:
+    """Record finished attempts."""
+    for (upstream, failure), count in Counter(map(_result, attempts)).items():
+        cells.add(ATTEMPTS, (upstream, failure or "ok"), count)
+
+
+def record_retries(cells: Cells, attempts: Sequence[Attempt]) -> None:
+    """Record the attempts of a request after its first one; they may be at several upstreams."""
+    for attempt in attempts[1:]:
+        cells.add(RETRIES, (attempt.upstream,), 1.0)

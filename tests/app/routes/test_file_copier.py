@@ -16,8 +16,7 @@ from engine.exchange.opened_ids import Holder
 from engine.objects.file_copies import FileCopies
 from engine.objects.owners import owner_of
 from engine.objects.sealed_ids import Identity, Sealer
-from engine.offline.rehearsal.stand_in_answers import StandInAnswer
-from engine.offline.rehearsal.stand_ins import CannedResponse, Recorder
+from engine.offline.rehearsal.stand_ins import CannedResponse, Recorder, StandInAnswer
 from engine.plan.assembly.make_plan import make_plan
 from engine.spec.bodies.multipart import boundary_of, parse
 from engine.values.caller import Caller

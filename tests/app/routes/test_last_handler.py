@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from engine.app.routes.last_handler import has_own_targets, last_handler, region_lists
+from engine.app.routes.last_handler import LazyUsage, has_own_targets, last_handler, region_lists
+from engine.exchange.stage_services import Services
+from engine.stores.usage_query import UsageQuery
 from engine.upstream.forward import Forward
+from engine.values.caller import Caller
 from tests.app.test_shared_handlers import BY_MODEL, TO, TOKEN, Project, document
 from tests.support.exchanges import new_exchange
 
@@ -52,3 +57,21 @@ def test_a_websocket_that_has_an_answer_too_is_forwarded_without_an_upgrade(
     assert len(project.requests) == sent
     asked = {**TOKEN, "Upgrade": "websocket"}
     assert project.app.simulate_get("/v1/logs", headers=asked).status_code == 400
+
+
+def test_it_is_made_once():
+    asked = []
+
+    class Plan:
+        @property
+        def routes(self):
+            asked.append("routes")
+            return []
+
+        config = SimpleNamespace(models={}, tags=())
+
+    usage = LazyUsage(SimpleNamespace(plan=Plan(), services=Services(currency="EUR")))
+    assert asked == []
+    for name in ("ann", "ben"):
+        assert usage.sums(Caller(name), UsageQuery(1, 1))["currency"] == "EUR"
+    assert asked == ["routes"]

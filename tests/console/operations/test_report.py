@@ -12,8 +12,7 @@ from engine.app.services.worker_services import services_of
 from engine.console.activity.metrics_change import MetricsChange, Snapshot, parse_samples
 from engine.console.operations.report import OperationsReport, failures, queues, targets
 from engine.telemetry.health import ConfigStatus, Health
-from engine.telemetry.metrics.attempts import ATTEMPTS
-from engine.telemetry.metrics.requests import REFUSALS
+from engine.telemetry.metrics.requests import ATTEMPTS, REFUSALS
 from engine.upstream.admission import metrics as admission
 from engine.upstream.health import metrics as health
 from engine.upstream.targets import metrics as upstreams

@@ -1,6 +1,6 @@
 """Search among tools: the stated ranking."""
 
-from engine.mcp.protocol.search import SearchIndex, words_of
+from engine.mcp.protocol.search import SEARCH_TOOLS, SearchIndex, matches_document, words_of
 from tests.support.each import each
 from tests.support.tools import new_tool
 
@@ -60,3 +60,23 @@ def test_only_visible_tools_are_found_and_so_many():
 
 def test_no_tools_no_matches():
     assert SearchIndex([]).find("x", (), 5) == []
+
+
+def test_both_have_a_schema_that_every_client_takes():
+    assert [tool["name"] for tool in SEARCH_TOOLS] == ["search_tools", "call_tool"]
+    for tool in SEARCH_TOOLS:
+        assert tool["inputSchema"]["type"] == "object"
+        assert tool["inputSchema"]["required"]
+
+
+def test_matches_have_schemas_as_long_as_there_is_room():
+    large = {"x": {"description": "d" * 150_000}}
+    tools = [new_tool("a", "A"), new_tool("b", properties=large), new_tool("c", properties=large)]
+    document = matches_document(tools, 7)
+    assert document["searched"] == 7
+    assert document["tools"][0] == {
+        "name": "a",
+        "description": "A",
+        "inputSchema": tools[0].input_schema,
+    }
+    assert ["inputSchema" in match for match in document["tools"]] == [True, True, False]

@@ -11,8 +11,8 @@ from engine.config.config import Config
 from engine.offline.diff import formats, kinds
 from engine.offline.diff.change_rules import NEUTRAL
 from engine.offline.diff.difference import differences_between
+from engine.offline.diff.kinds.settings import NOT_SETTINGS, fields_of, is_section
 from engine.offline.diff.levels import levels, rule_of
-from engine.offline.diff.settings import NOT_SETTINGS, fields_of, is_section
 from tests.offline.diff.test_difference import CONFIG, DOCUMENT
 from tests.support.each import each
 from tests.support.rehearsing import planned

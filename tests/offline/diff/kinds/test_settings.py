@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from engine.offline.diff.difference import Side, differences_between
-from engine.offline.diff.settings import fields_of, settings
+from engine.offline.diff.kinds.settings import fields_of, settings
 from tests.offline.diff.test_difference import CONFIG, DOCUMENT
 from tests.support.rehearsing import patched, planned
 
