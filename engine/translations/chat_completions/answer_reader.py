@@ -12,10 +12,10 @@ from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_blank, is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.json_members import NOT_OF_TYPE, WrongType
 from engine.translations.vendors.openai_content import ERRORS, read_logprobs
 
-_read_chunk = fields.CHUNK.read
+_decode_chunk = fields.CHUNK.decode
 _NO_USAGE = (b"", b"null", b"{}")
 
 
@@ -51,11 +51,11 @@ class Reader:
         if self._ended:
             return ()
         try:
-            chunk = _read_chunk(data)
-        except WrongType:
-            if not is_end_marker(data):
-                raise
-            return self.finish(events.Finish(stop="end") if self._seems_complete() else None)
+            chunk = _decode_chunk(data)
+        except NOT_OF_TYPE:
+            if is_end_marker(data):
+                return self.finish(events.Finish(stop="end") if self._seems_complete() else None)
+            chunk = fields.CHUNK.read(data)
         return self.read_chunk(chunk, data)
 
     def end(self) -> Iterable[events.Event]:

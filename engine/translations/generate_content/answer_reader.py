@@ -9,11 +9,11 @@ from engine.translations.generate_content import answer_fields as fields
 from engine.translations.generate_content.candidate_reader import CandidateReader
 from engine.translations.neutral import events
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.json_members import ITEMS, decode
+from engine.translations.neutral.json_members import ITEMS, NOT_OF_TYPE, decode
 from engine.translations.neutral.refusals import is_error
 from engine.values.event_json import json_or_none
 
-_read_event = fields.ANSWER.read
+_decode_event = fields.ANSWER.decode
 
 
 def read_answer(body: bytes) -> Iterable[events.Event]:
@@ -37,7 +37,10 @@ class Reader:
         if not data.startswith(b"{") and data.lstrip().startswith(b"["):
             return self._read_items(data)
         text = fields.documented(data) if b"_" in data else data
-        answer = _read_event(text)
+        try:
+            answer = _decode_event(text)
+        except NOT_OF_TYPE:
+            answer = fields.ANSWER.read(text)
         if answer.error and is_error(answer.error):
             raise fields.ERRORS.inside(json_or_none(text) or {"error": True})
         if not answer.candidates:

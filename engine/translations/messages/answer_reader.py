@@ -18,11 +18,11 @@ from engine.translations.messages.block_reader import BlockReader
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.json_members import NULL, WrongType
+from engine.translations.neutral.json_members import NOT_OF_TYPE, NULL, WrongType
 from engine.translations.neutral.open_parts import MessageReader
 from engine.translations.neutral.refusals import is_error
 
-_read_event = fields.STREAM_EVENT.read
+_decode_event = fields.STREAM_EVENT.decode
 _ERROR, _MESSAGE = Raw(b'"error"'), Raw(b'"message"')
 
 
@@ -64,11 +64,11 @@ class Reader(MessageReader[BlockReader]):
         if self._ended:
             return ()
         try:
-            event = _read_event(data)
-        except WrongType:
-            if not is_end_marker(data):
-                raise
-            return ()
+            event = _decode_event(data)
+        except NOT_OF_TYPE:
+            if is_end_marker(data):
+                return ()
+            event = fields.STREAM_EVENT.read(data)
         blocks, is_delta = self._blocks, event.type == "content_block_delta"
         if is_delta and event.index == blocks.index and blocks.current is not None:
             return blocks.current.delta(event.delta, "delta")  # nearly every event

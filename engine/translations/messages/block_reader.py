@@ -10,10 +10,10 @@ from engine.translations.messages import answer_fields as fields
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.calls import arguments_of, call_id
-from engine.translations.neutral.json_members import NULL, WrongType
+from engine.translations.neutral.json_members import NOT_OF_TYPE, NULL, WrongType
 from engine.translations.neutral.open_parts import Part
 
-_read_delta = fields.DELTA.read
+_decode_delta = fields.DELTA.decode
 _BLOCKS: dict[str, type[neutral.Block]] = {
     "text_delta": neutral.Text,
     "thinking_delta": neutral.Reasoning,
@@ -97,7 +97,10 @@ class BlockReader(Part):
         output: list[events.Event] = []
         if isinstance(self._block, neutral.Foreign):
             return output
-        delta = _read_delta(raw, place)
+        try:
+            delta = _decode_delta(raw)
+        except NOT_OF_TYPE:
+            delta = fields.DELTA.read(raw, place)
         kind = delta.type or ""
         if kind not in _BLOCKS:
             kind = _kind_of_delta(delta) or kind

@@ -16,14 +16,14 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
-from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.json_members import NOT_OF_TYPE, WrongType
 from engine.translations.neutral.open_parts import OpenParts
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses import answer_reader
 from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
 from engine.translations.vendors.openai_content import ERRORS
 
-_read_event, _read_delta = fields.STREAM_EVENT.read, fields.TEXT_DELTA.read
+_decode_event, _decode_delta = fields.STREAM_EVENT.decode, fields.TEXT_DELTA.decode
 _MAX_IDS, _MAX_ID = 10_000, 200
 _ADDED, _DONE = "response.output_item.added", "response.output_item.done"
 _DELTAS: dict[str, type[neutral.Block]] = {
@@ -52,14 +52,17 @@ class Reader:
         if self._ended:
             return ()
         try:
-            event = _read_event(data)
-        except WrongType:
-            if not is_end_marker(data):
-                raise
-            return ()
+            event = _decode_event(data)
+        except NOT_OF_TYPE:
+            if is_end_marker(data):
+                return ()
+            event = fields.STREAM_EVENT.read(data)
         kind, items = event.type or "", self._items
         if (block_type := _DELTAS.get(kind)) is not None:
-            delta = _read_delta(data)
+            try:
+                delta = _decode_delta(data)
+            except NOT_OF_TYPE:
+                delta = fields.TEXT_DELTA.read(data)
             if event.output_index == items.index and items.current is not None:  # nearly always
                 return items.current.delta(delta, block_type)
             item = items.at(self._index(event, data))
