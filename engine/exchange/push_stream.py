@@ -40,12 +40,6 @@ class Pipeline:
         earlier = self.transform
         self.transform = step if earlier is _identity else lambda piece: step(earlier(piece))
 
-    def send(self, piece: bytes) -> None:
-        """Apply all steps and send without blocking. Requires `try_send`. Raises Blocked."""
-        piece = self.transform(piece)
-        if piece and not self.try_send(piece):  # type: ignore[misc]  # a check costs every event
-            raise Blocked
-
 
 def _identity(piece: bytes) -> bytes:
     return piece

@@ -13,7 +13,7 @@ from engine.process.loop_turn import await_turn
 from engine.server.caller_socket import CallerSocket, GeventSocket, linger
 from engine.server.http1.request import HeadReader, Limits, RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
-from engine.server.http1.response import Headers, ResponseWriter, chunk
+from engine.server.http1.response import CHUNK, Headers, ResponseWriter
 from engine.values.errors import GatewayError
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -114,7 +114,7 @@ class WorkerConnection:
         return self._try_send if self._writer.chunked and self._sock.can_try else None
 
     def _try_send(self, data: bytes) -> bool:
-        data = chunk(data)
+        data = CHUNK % (len(data), data)
         count = self._sock.try_send(data)
         if count == len(data):
             return True

@@ -17,7 +17,7 @@ from engine.exchange.push_stream import Pipeline, PushStream, Step
 from engine.exchange.request_record import RequestRecord
 from engine.exchange.stage_services import Services
 from engine.metering.estimate import expected_usage, with_characters
-from engine.metering.readers import Reader, reader, usage_in
+from engine.metering.readers import Reader, SizeReader, reader, usage_in
 from engine.process.loop_turn import await_turn
 from engine.relay.sse import Cleaner
 from engine.values.errors import AbortConnection, GatewayError
@@ -219,6 +219,8 @@ def _read_body(body: Iterable[bytes], usage_reader: Reader) -> Iterator[bytes]:
 def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: RequestRecord) -> Step:
     """A step that reads usage from the events of a stream. `hidden` is the usage option that the
     gateway, not the caller, has set: the event that only reports usage is then removed."""
+    # Events whose usage is read below are only counted.
+    sizes = usage_reader if isinstance(usage_reader, SizeReader) else None
     feed, clock = usage_reader.feed, time.monotonic
     last, longest = clock(), 0.0
 
@@ -233,7 +235,10 @@ def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: Reques
         else:  # the server asks for it, in a greenlet (see `Blocked`)
             record.events += count_events(data)
             await_turn()
-        feed(data)
+        if sizes is not None:
+            sizes.size += len(data)
+        else:
+            feed(data)
         return data
 
     return read_events if hidden is None else _hiding_step(read_events, hidden)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
-from engine.exchange.push_stream import MAX_PIECE, Blocked, Pipeline, PushStream
+from engine.exchange.push_stream import MAX_PIECE, Pipeline, PushStream
 
 
 def shorter(piece: bytes) -> bytes:
@@ -46,17 +44,6 @@ def test_a_large_piece_is_yielded_in_parts_behind_the_steps() -> None:
     ]
 
 
-def test_send_applies_the_steps() -> None:
-    sent_pieces: list[bytes] = []
-    to_caller = pipeline(shorter)
-    to_caller.try_send = lambda piece: not sent_pieces.append(piece)  # type: ignore[func-returns-value]
-    to_caller.send(b"abc")
-    to_caller.send(b"d")  # which the step keeps
-    assert sent_pieces == [b"bc"]
-
-
-def test_a_caller_who_does_not_take_all_blocks() -> None:
-    to_caller = pipeline()
-    to_caller.try_send = lambda piece: False
-    with pytest.raises(Blocked):
-        to_caller.send(b"abc")
+def test_the_steps_change_a_piece_or_drop_it() -> None:
+    transform = pipeline(shorter).transform
+    assert [transform(b"abc"), transform(b"d")] == [b"bc", b""]

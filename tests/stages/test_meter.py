@@ -170,8 +170,9 @@ def test_events_sent_by_the_pipeline_are_metered():
     pipeline.try_send = lambda data: not pieces_sent.append(data)
 
     def source():
-        pipeline.send(WORD)
-        pipeline.send(LAST)
+        for events in (WORD, LAST):
+            if piece := pipeline.transform(events):
+                pipeline.try_send(piece)
         yield END
 
     response = run(request, lambda request: Response(200, EVENTS, PushStream(source(), pipeline)))

@@ -24,7 +24,7 @@ from engine.translations.neutral.request import ChatRequest
 from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.failures import ConnectFailed, FirstByteTimeout, Reset, UpstreamFailure
-from engine.upstream.client.http1 import request_head
+from engine.upstream.client.request import request_head
 from engine.upstream.client.response import UpstreamResponse
 from engine.values.counters import Limit, TakeResult
 from engine.values.quota import window_seconds

@@ -37,6 +37,9 @@ _CONNECTION_HEADERS = frozenset(
 _LENGTH = frozenset({"content-length"})
 LAST_CHUNK = b"0\r\n\r\n"
 
+CHUNK = b"%x\r\n%b\r\n"
+"""A chunk (RFC 9112 7.1) of at least one byte: `CHUNK % (len(data), data)`."""
+
 
 class ResponseWriter:
     """The bytes of the response to one request. `close`: the connection ends with it."""
@@ -90,7 +93,7 @@ class ResponseWriter:
     def write(self, data: bytes) -> bytes:
         """The bytes to send for a piece of the body, and for the head if it was not sent."""
         if self.chunked:
-            data = chunk(data) if data else b""
+            data = CHUNK % (len(data), data) if data else b""
         elif self._head_only:
             data = b""
         elif self._remaining is not None:
@@ -114,11 +117,6 @@ class ResponseWriter:
             self._minor_version, self._status, int(time.time()), connection, self.chunked
         )
         return b"%b%b\r\n" % (start, self._lines)
-
-
-def chunk(data: bytes) -> bytes:
-    """A chunk (RFC 9112 7.1) of at least one byte."""
-    return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 @lru_cache(maxsize=256)

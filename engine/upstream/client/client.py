@@ -28,8 +28,9 @@ from engine.upstream.client.host_addresses import (
     addresses_of,
     system_lookup,
 )
-from engine.upstream.client.http1 import UPGRADE_END, ResponseParser, request_head
+from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.client.pool import Pool
+from engine.upstream.client.request import UPGRADE_END, request_head
 from engine.upstream.client.response import UpstreamResponse
 from engine.upstream.client.tls import TlsFiles
 from engine.values.upstream_request import Spool

@@ -164,11 +164,10 @@ class Connection:
             if not data:
                 parser.end()
                 return False
-            parser.feed(data)
-            if parser.is_complete:
+            if part := parser.next_part(data):
+                on_data(part)
+            elif parser.is_complete:
                 return False
-            if parser.body:
-                on_data(parser.take())
             since = now()
             return True
 

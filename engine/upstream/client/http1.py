@@ -1,11 +1,7 @@
-"""HTTP/1.1 without a socket: write the head of a request, parse a response (RFC 9112)."""
+"""Parses a response of HTTP/1.1 (RFC 9112), without a socket."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from functools import lru_cache
-from itertools import starmap
 from typing import Any
 
 import httptools
@@ -22,49 +18,7 @@ HEADER_LIMIT = 256 * 1024
 MAX_HEADERS = 500
 """The most headers of a response, which takes 20 us for each: a head of HEADER_LIMIT may have tens
 of thousands."""
-_UPGRADE = "Connection: Upgrade\r\n"
-UPGRADE_END = f"{_UPGRADE}\r\n".encode()
-"""The last bytes of a request head that requests an upgrade."""
 _LENGTH, _CODING = "content-length", "transfer-encoding"
-
-_WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-_START = re.compile(rf"{_WORD} [!-~\x80-\xff]+")
-# Only the client writes the framing of a request: two of them would allow request smuggling.
-_NOT_FRAMING = r"(?!(?i:host|content-length|transfer-encoding|connection|expect):)"
-_LINE = re.compile(rf"{_NOT_FRAMING}{_WORD}: [\t\x20-\x7e\x80-\xff]*\r\n")
-
-
-def request_head(
-    method: str,
-    target: str,
-    host: str,
-    headers: Sequence[tuple[str, str]],
-    length: int | None,
-) -> bytes:
-    """The request line and all headers, whose names are in lower case; `length` None means no
-    Content-Length.
-
-    Host, Content-Length and, with Upgrade, Connection are added here. Raises ValueError for a
-    header that is added here, is not one line (CR, LF, NUL) or is not valid HTTP; the message has
-    its name and never its value.
-    """
-    lines = "".join(starmap(_line, headers))
-    start = f"{method} {target}"
-    if not _START.fullmatch(start):
-        raise ValueError("the method or the target of the request cannot be sent")
-    size = "" if length is None else f"Content-Length: {length}\r\n"
-    upgrade = _UPGRADE if "\nupgrade: " in f"\n{lines}" else ""
-    head = f"{start} HTTP/1.1\r\nHost: {host}\r\n{lines}{size}{upgrade}\r\n"
-    return head.encode("latin-1")
-
-
-@lru_cache(maxsize=256)
-def _line(name: str, value: str) -> str:
-    """One header line; cached, because most are the same for every request."""
-    line = f"{name}: {value}\r\n"
-    if not _LINE.fullmatch(line):
-        raise ValueError(f"the header {name!r} cannot be sent")
-    return line
 
 
 class ResponseParser:
@@ -149,6 +103,14 @@ class ResponseParser:
             return body.pop()
         self.body = []
         return b"".join(body)
+
+    def next_part(self, data: bytes) -> bytes:
+        """Feed bytes, and take those of the body; `b""` if it is complete: `take` has the last."""
+        self.feed(data)
+        body = self.body
+        if self.is_complete or not body:
+            return b""
+        return body.pop() if len(body) == 1 else self.take()
 
     def _poison(self) -> None:
         self.excess = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import orjson
 from gevent import GreenletExit
@@ -24,24 +23,21 @@ from engine.upstream.client.response import IncomingResponse, read_body
 from engine.upstream.responses.attempt_result import AttemptResult
 from engine.upstream.responses.error_response import (
     MAX_TRANSPARENT_ERROR,
-    error_of_failure,
-    failure_message,
     redirect_refused,
-    sentence,
     transparent_error,
     vendor_error,
 )
 from engine.upstream.responses.first_content import FirstContent
+from engine.upstream.responses.stream_errors import last_event
 from engine.upstream.responses.stream_judge import (
     MAX_EVENT_END,
     ReportedError,
     StreamJudge,
     error_class,
 )
-from engine.values.errors import AbortConnection, AbortReason, EventTooLarge, GatewayError
+from engine.values.errors import AbortConnection, AbortReason, EventTooLarge
 from engine.values.events import LONG_EVENT
 
-_Failure = UpstreamFailure | EventTooLarge | NotAnEvent | ReportedError
 _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -153,9 +149,8 @@ class _EventStream:
         upstream = result.target.upstream
         self._beat = upstream.heartbeat if dialect.heartbeat else None
         self._idle = upstream.timeouts.idle
-        self._redaction = upstream.redaction
         self._judge = StreamJudge(dialect, upstream.redaction, several=content.several)
-        self._keep, self._send = self._judge.keep, self.pipeline.send
+        self._keep = self._judge.keep
         self._is_translated = not isinstance(events, Cleaner)  # then they are our own
         self._long = b""  # events to be checked by the greenlet, and sent in parts by the server
 
@@ -170,7 +165,7 @@ class _EventStream:
                 yield tail
             self._end()
         except (UpstreamFailure, EventTooLarge, NotAnEvent, ReportedError) as failure:
-            yield self._broke_off(failure)
+            yield last_event(failure, self._result, self._exchange, self._dialect)
             cause = failure.with_traceback(None)  # which refers to this stream
             raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(cause)) from cause
         except GreenletExit as cause:
@@ -261,6 +256,13 @@ class _EventStream:
         else:
             self._relay_checked(events)
 
+    def _send(self, events: bytes) -> None:
+        """Send events behind the steps of the pipeline, without blocking. Raises Blocked."""
+        pipeline = self.pipeline
+        piece = pipeline.transform(events)
+        if piece and not pipeline.try_send(piece):  # type: ignore[misc]  # a check costs every event
+            raise Blocked
+
     def _relay_checked(self, events: bytes) -> None:
         if len(events) > LONG_EVENT:
             self._long = events
@@ -269,40 +271,3 @@ class _EventStream:
             self._send(events)
         if (failure := self._failure) is not None:
             raise failure
-
-    def _broke_off(self, failure: _Failure) -> bytes:
-        """The last event of a stream that failed, which counts for the breaker unless the upstream
-        reports that the request is at fault."""
-        self._exchange.record.outcome = Outcome.UPSTREAM_CUT
-        document = self._reported(failure)
-        if document is None:
-            self._result.broke_off(self._exchange.record)
-            return self._dialect.error_event(self._error_of(failure))
-        self._result.broke_off(self._exchange.record, error_class(self._dialect, document))
-        if isinstance(failure, ReportedError) and failure.event:
-            return failure.event
-        return self._dialect.error_event(self._redaction.redact(self._in_dialect(document)))
-
-    def _reported(self, failure: _Failure) -> Any:
-        """The JSON of the error that the upstream has reported, None if it has not."""
-        if isinstance(failure, ReportedError | NotAnEvent):
-            document = failure.document
-            return document if self._dialect.is_error_event(document) else None
-        return None
-
-    def _in_dialect(self, document: Any) -> bytes:
-        """The JSON of an error event, in the form of the dialect."""
-        error_event = self._dialect.stream_error(document)
-        document = document if error_event is None else error_event.document
-        if self._dialect.is_error(document):
-            return orjson.dumps(document)
-        return self._error(GatewayError(502, "upstream_error", failure_message(document)))
-
-    def _error_of(self, failure: _Failure) -> bytes:
-        """The error that ends a stream in which the upstream has reported none."""
-        if isinstance(failure, UpstreamFailure):
-            return self._error(error_of_failure(failure.without_traceback()))
-        return self._error(GatewayError(502, "upstream_error", f"{sentence(str(failure))}."))
-
-    def _error(self, error: GatewayError) -> bytes:
-        return orjson.dumps(self._dialect.error(error, self._exchange.request_id))

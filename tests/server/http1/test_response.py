@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engine.server.http1.response import ResponseWriter, chunk
+from engine.server.http1.response import CHUNK, ResponseWriter
 
 
 def writer(method: str = "GET", version: int = 1, close: bool = False) -> ResponseWriter:
@@ -132,7 +132,7 @@ def test_the_date_is_that_of_now() -> None:
 
 
 def test_a_chunk_says_its_size() -> None:
-    assert chunk(b"a" * 16) == b"10\r\n" + b"a" * 16 + b"\r\n"
+    assert CHUNK % (16, b"a" * 16) == b"10\r\n" + b"a" * 16 + b"\r\n"
 
 
 def test_what_is_text_in_latin_1_is_sent_as_it_is() -> None:

@@ -13,7 +13,7 @@ from engine.upstream.client.failures import (
     Truncated,
     UpstreamFailure,
 )
-from engine.upstream.client.http1 import MAX_HEADERS, ResponseParser, request_head
+from engine.upstream.client.http1 import MAX_HEADERS, ResponseParser
 from tests.support.each import each
 
 H = b"HTTP/1.1 200 OK\r\n"
@@ -316,71 +316,3 @@ def test_a_failure_names_its_reason() -> None:
 
 
 # --- requests
-
-
-def test_request_head() -> None:
-    head = request_head("POST", "/a?b=c", "h:1", [("Accept", "*/*"), ("X", "é")], 3)
-    assert head == (
-        b"POST /a?b=c HTTP/1.1\r\nHost: h:1\r\nAccept: */*\r\nX: \xe9\r\nContent-Length: 3\r\n\r\n"
-    )
-    assert request_head("GET", "/", "h", [], None) == b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
-
-
-def test_request_head_that_asks_for_another_protocol() -> None:
-    head = request_head("GET", "/", "h", [("upgrade", "websocket")], None)
-    assert head.endswith(b"upgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        ("X", "a\r\nHost: b"),
-        ("X", "a\r\nY: b"),
-        ("X", "a\nb"),
-        ("X", "a\rb"),
-        ("X", "a\0b"),
-        ("X", "a\x7fb"),
-        ("X", "\u20ac"),
-        ("X\r\nY", "a"),
-        ("X\nY: b\r\nZ", "a"),
-        ("X\0", "a"),
-        ("X Y", "a"),
-        ("X:", "a"),
-        ("", "a"),
-        ("é", "a"),
-        ("host", "a"),
-        ("Host", "a"),
-        ("CONTENT-LENGTH", "1"),
-        ("Transfer-Encoding", "chunked"),
-        ("connection", "close"),
-        ("Expect", "100-continue"),
-    ],
-)
-def test_headers_that_are_refused(header: tuple[str, str]) -> None:
-    with pytest.raises(ValueError) as excinfo:
-        request_head("GET", "/", "h", [("Accept", "secret"), header], None)
-    assert "secret" not in str(excinfo.value)
-    assert repr(header[0]) in str(excinfo.value)
-
-
-@pytest.mark.parametrize(
-    ("method", "target"),
-    [
-        ("GET", "/a b"),
-        ("GET", "/a\r\nX: y"),
-        ("GET", "/a\0"),
-        ("GET", "/\u20ac"),
-        ("GET", ""),
-        ("G T", "/"),
-        ("", "/"),
-        ("GET\r\n", "/"),
-    ],
-)
-def test_request_lines_that_are_refused(method: str, target: str) -> None:
-    with pytest.raises(ValueError):
-        request_head(method, target, "h", [], None)
-
-
-@pytest.mark.parametrize("name", ["x-host", "hostess", "connection-x", "expected", "host-x"])
-def test_headers_that_resemble_those_of_the_framing(name: str) -> None:
-    assert f"{name}: a\r\n".encode() in request_head("GET", "/", "h", [(name, "a")], None)
