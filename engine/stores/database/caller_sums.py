@@ -45,7 +45,7 @@ class CallerSums:
         where = UsageFilter(since, until, token=token, team=team)
         if by.startswith(TAG):
             name = by.removeprefix(TAG)
-            tagged = totals_by_tag(self._database, name, where, _TIMEOUT)
+            tagged = totals_by_tag(self._database, name, where, _TIMEOUT, MAX_ROWS)
             if tagged is None:
                 return None
             rows = tagged

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from operator import add
 from typing import Any
 
 from sqlalchemy import (
@@ -41,25 +42,44 @@ MAX_SUMS = 50_000
 """The sums of a period and a combination of tags that are added for an answer. Where each request
 has other tags, there are as many as requests."""
 
+_Sums = dict[str, dict[str, list[Any]]]
+"""`TAG_SUMS` by the value of a tag and the currency."""
+
 
 def totals_by_tag(
-    database: Database, name: str, where: UsageFilter, timeout: int
+    database: Database, name: str, where: UsageFilter, timeout: int, most: int
 ) -> list[Total] | None:
-    """One total for each value of a tag, those with the most requests first; None if there are more
-    than MAX_SUMS sums. Requests without the tag are left out. `where` has whole days, and the token
-    or the team; PostgreSQL cancels a statement after `timeout` seconds. Raises DatabaseError."""
+    """One total for each value of a tag, those with the most requests first, at most `most`: the
+    last of more is that of all others. None if there are more than MAX_SUMS sums. Requests without
+    the tag are left out. `where` has whole days, and the token or the team; PostgreSQL cancels a
+    statement after `timeout` seconds. Raises DatabaseError."""
     read = partial(_combinations, where=where)
     combinations = database.read_consistently(read, timeout=timeout)
     if combinations is None:
         return None
-    sums: dict[str, Total] = {}
+    sums: _Sums = {}
     for tags, currency, *values in combinations:
         if key := OTHERS if tags is None else tag_in(tags, name):
-            total = _total(key, currency, values)
-            sums[key] = sums[key] + total if key in sums else total
-    return sorted(
-        sums.values(), key=lambda total: (total.key == OTHERS, -total.requests, total.key)
-    )
+            _add(sums, key, currency, values)
+    listed = sorted(sums, key=lambda key: (key == OTHERS, -_requests(sums[key]), key))
+    if len(listed) > most:
+        for key in listed[most - 1 :]:
+            others = sums.pop(key)
+            for currency, values in others.items():
+                _add(sums, OTHERS, currency, values)
+        listed[most - 1 :] = [OTHERS]
+    return [_total(key, sums[key]) for key in listed]
+
+
+def _add(sums: _Sums, key: str, currency: str, values: list[Any]) -> None:
+    """Add `TAG_SUMS` to those of a key. A Total of each combination takes ten times as long."""
+    known = sums.setdefault(key, {})
+    present = known.get(currency)
+    known[currency] = values if present is None else [*map(add, present, values)]
+
+
+def _requests(by_currency: Mapping[str, Sequence[Any]]) -> int:
+    return sum(int(values[0]) for values in by_currency.values())
 
 
 def _combinations(connection: Connection, where: UsageFilter) -> list[Sequence[Any]] | None:
@@ -127,8 +147,14 @@ def _periods(since: float, until: float) -> Iterator[ColumnElement[bool]]:
             yield and_(row.period == period, row.start >= begin, row.start < stop)
 
 
-def _total(key: str, currency: str, values: Sequence[Any]) -> Total:
-    requests, failed, input_, output, cached, high, low = map(int, values)
-    cost = (high << COST_BITS) + low
+def _total(key: str, by_currency: Mapping[str, Sequence[Any]]) -> Total:
+    requests = failed = input_ = output = cached = 0
+    cost: dict[str, int] = {}
+    for currency in sorted(by_currency):
+        counts = [*map(int, by_currency[currency])]
+        requests, failed = requests + counts[0], failed + counts[1]
+        input_, output, cached = input_ + counts[2], output + counts[3], cached + counts[4]
+        if amount := (counts[5] << COST_BITS) + counts[6]:
+            cost[currency] = amount
     usage = Usage(input=input_, output=output, cached=cached)
-    return Total(key, requests, failed, usage, {currency: cost} if cost else {})
+    return Total(key, requests, failed, usage, cost)

@@ -21,8 +21,8 @@ def row(number, value, **more):
     return Entry(f"r{number}", DAY + number, "ann", tags=f'{{"t":"{value}"}}', cost=2**40, **more)
 
 
-def totals(database, where=ALL):
-    return tag_sums.totals_by_tag(database, "t", where, 5)
+def totals(database, where=ALL, most=100):
+    return tag_sums.totals_by_tag(database, "t", where, 5, most)
 
 
 def test_combinations_beyond_the_bound_are_summed(records, monkeypatch):
@@ -34,6 +34,19 @@ def test_combinations_beyond_the_bound_are_summed(records, monkeypatch):
     assert [each[:2] for each in found] == [("a", 3), ("b", 2), ("c", 1), ("(others)", 3)]
     assert found[0][2] == {"USD": 3 * 2**40}
     assert found[-1][2] == {"USD": 2 * 2**40, "EUR": 2**40}
+
+
+def test_values_beyond_the_most_are_summed_with_those_beyond_the_bound(records, monkeypatch):
+    values = ["a", "a", "a", "b", "b", "c", "d", "e"]
+    entries = [row(*each, currency="USD", output=5) for each in enumerate(values)]
+    UsageTable(records).insert([*entries, row(9, "f", currency="EUR", input=7)])
+    for bound in (100, 5, 3):  # all values are read, and all but those of one and of three rows
+        monkeypatch.setattr(tag_sums, "MAX_COMBINATIONS", bound)
+        a, others = totals(records, most=2)
+        assert (a.key, a.requests, a.usage.output, a.cost) == ("a", 3, 15, {"USD": 3 * 2**40})
+        assert (others.key, others.requests) == ("(others)", 6)
+        assert (others.usage.input, others.usage.output) == (7, 25)
+        assert others.cost == {"EUR": 2**40, "USD": 5 * 2**40}
 
 
 def test_more_sums_than_an_answer_adds_are_none(records, monkeypatch):
