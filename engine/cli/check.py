@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from engine.cli import check_formats, unexpected_errors
 from engine.cli.check_formats import Report
 from engine.cli.config_file import config_option, lacks_tokens, plan_of
-from engine.cli.output_format import format_option
-from engine.cli.terminal import has_colour, is_terminal
+from engine.cli.output import format_option, has_colour, is_terminal
 from engine.config.config_files import ConfigFiles
 from engine.offline.check.audit import audit
 from engine.offline.check.ignores import Ignores, of_documents

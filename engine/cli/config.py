@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from engine.cli.config_file import config_option, errors_exit
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.config import provider_defaults, providers
 from engine.config.config_files import ConfigFiles
 from engine.config.joined_document import JoinedDocument, Origin, joined_document

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from engine.cli.check_formats import tally
-from engine.cli.terminal import has_colour
+from engine.cli.output import has_colour
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.config.load import load

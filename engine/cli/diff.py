@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from engine.cli.config_file import plan_of, result_or_exit
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.config.config_files import ConfigFiles
 from engine.offline.diff.difference import Effect, differences_between
 from engine.offline.diff.formats import as_github, as_json, as_markdown, as_text

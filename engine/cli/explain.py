@@ -12,8 +12,7 @@ import click
 from engine.callers.jwt.form import unverified
 from engine.callers.jwt.refusal import TokenRefused
 from engine.cli.config_file import config_option, plan_of, result_or_exit, second_opinion_option
-from engine.cli.output_format import format_option
-from engine.cli.terminal import is_terminal
+from engine.cli.output import format_option, is_terminal
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.exchange.internal_request import Request

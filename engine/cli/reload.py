@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from engine.cli.config_file import config_option, plan_or_exit
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.config.config_files import ConfigFiles
 from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import SECONDS

@@ -13,7 +13,7 @@ import click
 from engine import dialects, policies
 from engine.cli.config_file import config_option, plan_of
 from engine.cli.init import unwritable
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.config import json_schema, providers
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles

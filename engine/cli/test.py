@@ -15,7 +15,7 @@ from engine.cli.config_file import (
     result_or_exit,
     second_opinion_option,
 )
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.config.config_files import ConfigFiles
 from engine.offline.cases import formats, read
 from engine.offline.cases.read import Case

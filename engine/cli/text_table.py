@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from engine.cli.terminal import has_colour, is_terminal
+from engine.cli.output import has_colour, is_terminal
 from engine.source.excerpt import printable
 
 _GAP = "  "

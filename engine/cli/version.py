@@ -8,7 +8,7 @@ from importlib import metadata
 
 import click
 
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.values.installed_plugins import installed_plugins
 
 _PARTS = ("falcon", "gevent", "gunicorn", "jsonschema-rs", "SQLAlchemy", "redis")

@@ -13,9 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.mcp.invalid_arguments import InvalidArguments
+from engine.mcp.descriptions import plain_text
+from engine.mcp.listed_tool import InvalidArguments
 from engine.mcp.schemas import Schema, Schemas, edit_members
-from engine.mcp.texts import plain_text
 from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY, has_body
 from engine.spec.bodies.body_parsers import has_foreign_charset

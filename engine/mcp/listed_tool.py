@@ -1,4 +1,5 @@
-"""A tool as clients list it, whatever it leads to: an operation, another MCP server, a model."""
+"""A tool as clients list it, whatever it leads to (an operation, another MCP server, a model), and
+its refusal of arguments."""
 
 from __future__ import annotations
 
@@ -59,3 +60,13 @@ def list_entry(tool: ListedTool) -> dict[str, Any]:
 def context_tokens(tool: ListedTool) -> int:
     """About how many tokens the entry of a tool takes of a model's context."""
     return -(-len(orjson.dumps(list_entry(tool))) // BYTES_PER_TOKEN)
+
+
+class InvalidArguments(ValueError):
+    """Arguments that a tool refuses: the `place` of the mistake (`body.items[0].id`), "" for all of
+    them, and a `message` for the model, a sentence."""
+
+    def __init__(self, place: str, message: str) -> None:
+        super().__init__(f"{place}: {message}" if place else message)
+        self.place = place
+        self.message = message

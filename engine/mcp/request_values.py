@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.exchange.exchange import MISSING
 from engine.mcp.body import BodyArgument
-from engine.mcp.invalid_arguments import InvalidArguments
+from engine.mcp.listed_tool import InvalidArguments
 from engine.plan.tool_arguments import BODY, Argument
 from engine.source.suggestion import did_you_mean
 from engine.spec.request_writer import RequestValues

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from engine.mcp.texts import plain_text
+from engine.mcp.descriptions import plain_text
 from engine.spec.document import patterns
 from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from engine.values.trees import Json, TreePath, map_leaves

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.mcp.texts import INVISIBLE
+from engine.mcp.descriptions import INVISIBLE
 
 INSTRUCTION, ADDRESS, HIDDEN = "instruction", "URL", "invisible character"
 _MAX_QUOTE = 60

@@ -11,11 +11,10 @@ from msgspec import Struct
 
 from engine.config.mcp import McpServer, ToolConfig
 from engine.mcp.body import BodyArgument, CannotBeTool, body_of, body_schema
-from engine.mcp.descriptions import annotations_of, description_of, title_of
+from engine.mcp.descriptions import annotations_of, description_of, plain_text, title_of
 from engine.mcp.request_values import ToolArguments
 from engine.mcp.schema_keywords import MAX_DESCRIPTION
 from engine.mcp.schemas import Schema, Schemas, edit_members, references
-from engine.mcp.texts import plain_text
 from engine.plan.route import NamedRoute, Plan, Route
 from engine.plan.tool_arguments import BODY, Argument, parameters_of
 from engine.spec.document.node import Node

@@ -22,8 +22,7 @@ from urllib.parse import quote
 import jsonschema_rs
 import orjson
 
-from engine.mcp.invalid_arguments import InvalidArguments
-from engine.mcp.listed_tool import list_entry
+from engine.mcp.listed_tool import InvalidArguments, list_entry
 from engine.mcp.tool import Tool, tools_and_refusals
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import Plan

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.mcp.body import read_file
-from engine.mcp.invalid_arguments import InvalidArguments
+from engine.mcp.listed_tool import InvalidArguments
 from tests.support.each import each
 from tests.support.tool_plans import shop_plan, shop_tools, written
 

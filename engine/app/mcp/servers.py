@@ -18,7 +18,7 @@ from engine.app.mcp.remote_lists import RemoteLists
 from engine.app.mcp.remote_server import RemoteServer
 from engine.app.mcp.tool_calls import PreparedCall, RemoteCall, ToolCalls
 from engine.app.mcp.tool_catalogs import ToolCatalogs
-from engine.app.routes.operation_call import OperationCall
+from engine.app.routes.internal_call import OperationCall
 from engine.app.routes.worker_parts import Parts
 from engine.app.services.telemetry import version
 from engine.config.console import TOOLS

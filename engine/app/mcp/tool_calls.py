@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from engine.app.mcp.remote_server import RemoteServer
 from engine.app.mcp.tool_catalogs import ToolCatalogs
-from engine.app.routes.internal_call import CannotCall
-from engine.app.routes.operation_call import OperationCall, OperationRequest
+from engine.app.routes.internal_call import CannotCall, OperationCall, OperationRequest
 from engine.config.server import Server as ServerConfig
 from engine.edge.gateway_origin import base_of
 from engine.edge.lifecycle import RequestLifecycle
@@ -21,7 +20,7 @@ from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Content, Exchange, Handler, Response
 from engine.exchange.member_protocols import Headers
 from engine.exchange.request_record import McpMessage
-from engine.mcp.invalid_arguments import InvalidArguments
+from engine.mcp.listed_tool import InvalidArguments
 from engine.mcp.models.model_tool import ModelTool
 from engine.mcp.models.results import model_result
 from engine.mcp.protocol.catalog import Catalog

@@ -24,7 +24,7 @@ from engine.values.bounded_names import NameTables
 from engine.values.metric import Collector
 
 if TYPE_CHECKING:
-    from engine.telemetry.metrics.tags import ReadTags
+    from engine.telemetry.metrics.teams_and_tags import ReadTags
 
 
 @dataclass(slots=True)

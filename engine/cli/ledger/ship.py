@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from engine.cli.database import database_at, database_options, location_of
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.config.config_files import ConfigFiles
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import files

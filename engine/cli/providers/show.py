@@ -9,7 +9,7 @@ from typing import Any
 import click
 from msgspec import to_builtins
 
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.cli.providers.catalog_text import catalog_entry, catalog_text
 from engine.cli.text_table import Table, print_table
 from engine.config import providers

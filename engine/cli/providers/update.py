@@ -11,9 +11,8 @@ from pathlib import Path
 import click
 from msgspec import to_builtins
 
-from engine.cli.complete_file import complete_file
 from engine.cli.config_file import config_option, errors_exit, print_problems
-from engine.cli.output_format import format_option
+from engine.cli.output import complete_file, format_option
 from engine.cli.providers.catalog_text import catalog_text
 from engine.config.config_files import ConfigFiles
 from engine.config.load import load_file

@@ -11,9 +11,8 @@ from urllib.parse import urlencode
 import click
 
 from engine.cli.config_file import config_option, plan_or_exit
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option, is_terminal
 from engine.cli.routes.tables import Document, model_table, route_table, team_table, upstream_table
-from engine.cli.terminal import is_terminal
 from engine.cli.text_table import print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.listed_models import listed_models

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from engine.cli.database import database_at, database_options, location_of
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
 from engine.cli.token.views import print_secret

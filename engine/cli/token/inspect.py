@@ -13,7 +13,7 @@ from engine.app.services.bearers import bearers_of, key_sets_of
 from engine.callers.jwt.form import unverified
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.cli.config_file import config_option, plan_or_exit
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.config.config_files import ConfigFiles
 from engine.plan.route import Plan
 from engine.values.caller import Caller

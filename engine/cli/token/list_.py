@@ -12,7 +12,7 @@ import click
 import orjson
 
 from engine.cli.database import database_at, database_options, location_of
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.cli.text_table import Table, print_table
 from engine.cli.token.views import cell, fields_of
 from engine.config.config_files import ConfigFiles

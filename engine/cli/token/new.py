@@ -7,7 +7,7 @@ from datetime import datetime
 
 import click
 
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
 from engine.values.caller import digest, new_secret

@@ -7,7 +7,7 @@ import time
 import click
 
 from engine.cli.database import database_at, database_options, location_of
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
 from engine.cli.token.views import iso_time, print_secret

@@ -8,7 +8,7 @@ import click
 import orjson
 
 from engine.cli.database import database_at, database_options, location_of
-from engine.cli.output_format import format_option
+from engine.cli.output import format_option
 from engine.cli.token.views import cell, fields_of
 from engine.config.config_files import ConfigFiles
 from engine.stores.database import tokens

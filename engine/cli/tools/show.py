@@ -10,14 +10,13 @@ from typing import Any
 import click
 
 from engine.cli.config_file import config_option, plan_or_exit
-from engine.cli.output_format import format_option
-from engine.cli.terminal import is_terminal
+from engine.cli.output import format_option, is_terminal
 from engine.cli.text_table import Table, print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.mcp import McpServer
+from engine.mcp.descriptions import plain_text
 from engine.mcp.listed_tool import ListedTool, context_tokens, list_entry
 from engine.mcp.remote.listing import HeldTool
-from engine.mcp.texts import plain_text
 from engine.offline.rehearsal.tool_calls import find_tool
 from engine.offline.remote_tools import (
     ServerListing,

@@ -16,8 +16,7 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 
 from engine.cli.config_file import config_option, read_config
-from engine.cli.output_format import format_option
-from engine.cli.terminal import has_colour, is_terminal
+from engine.cli.output import format_option, has_colour, is_terminal
 from engine.cli.top.metrics import MetricsSource, MetricsUnavailable, metrics_url
 from engine.cli.top.screen import open_keyboard, render
 from engine.config.config_files import ConfigFiles

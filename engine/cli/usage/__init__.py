@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 import click
 
 from engine.cli.database import DatabaseLocation, database_at, database_options, location_of
-from engine.cli.output_format import format_option
-from engine.cli.usage.export_content import row_columns, row_groups, totals_table
+from engine.cli.output import format_option
 from engine.cli.usage.export_file import WRITERS, write_export
+from engine.cli.usage.export_table import row_columns, row_groups, totals_table
 from engine.cli.usage.focus import print_focus
 from engine.cli.usage.left import show_left
 from engine.cli.usage.report import UsageReport, print_csv, print_json, print_table

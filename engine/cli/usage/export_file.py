@@ -15,8 +15,7 @@ from typing import IO, Any
 
 import click
 
-from engine.cli.complete_file import complete_file
-from engine.cli.terminal import is_terminal
+from engine.cli.output import complete_file, is_terminal
 from engine.cli.usage.export_table import Column, Kind, Row, decimal_of, write_csv, write_json_lines
 
 _VALUES: dict[Kind, Callable[[Any], Any]] = {

@@ -13,7 +13,7 @@ import orjson
 from msgspec import Struct
 from rich.cells import cell_len
 
-from engine.cli.terminal import has_colour, is_terminal
+from engine.cli.output import has_colour, is_terminal
 from engine.source.excerpt import printable
 from engine.stores.database.schema import SUMMED_COUNTS
 from engine.stores.database.sums import UsageFilter

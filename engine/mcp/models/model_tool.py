@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.config.mcp import NO_CHANGES, McpServer
 from engine.config.schema_check import Validator
-from engine.mcp.invalid_arguments import InvalidArguments
+from engine.mcp.listed_tool import InvalidArguments
 from engine.mcp.models.kinds import KINDS
 from engine.mcp.protocol.results import MAX_RESULT
 from engine.mcp.tool import Tool, tool_of

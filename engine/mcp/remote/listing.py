@@ -15,10 +15,9 @@ import orjson
 from msgspec import Struct
 
 from engine.config.mcp import McpServer, ToolServer
-from engine.mcp.descriptions import MAX_DESCRIPTION, MAX_TITLE
+from engine.mcp.descriptions import MAX_DESCRIPTION, MAX_TITLE, plain_text
 from engine.mcp.protocol.search import CALL, SEARCH
 from engine.mcp.remote.client import MAX_TOOLS
-from engine.mcp.texts import plain_text
 from engine.plan.route import Route, ToolUpstream
 from engine.plan.tool_names import longest, shortened, tool_name
 from engine.plan.tool_pins import MEMBERS, digest_of

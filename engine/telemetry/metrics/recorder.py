@@ -37,8 +37,7 @@ from engine.telemetry.metrics.storage.metric_file import UNCOUNTED
 from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.telemetry.metrics.storage.tables import Numbers
 from engine.telemetry.metrics.streams import record_session, record_stream
-from engine.telemetry.metrics.tags import ReadTags, TagRecorder
-from engine.telemetry.metrics.teams import TeamRecorder
+from engine.telemetry.metrics.teams_and_tags import ReadTags, TagRecorder, TeamRecorder
 from engine.telemetry.metrics.usage import UsageTables
 from engine.values.metric import Collector
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from pyarrow import parquet
 
-from engine.cli.usage import export_content
+from engine.cli.usage import export_table
 from engine.stores.database.export_rows import pages
 from tests.support.exported_ledger import ROWS, run
 
@@ -28,7 +28,7 @@ def test_a_file_is_there_when_it_is_complete(ledger, monkeypatch):
         yield [ROWS[0]]
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(export_content, "pages", fail)
+    monkeypatch.setattr(export_table, "pages", fail)
     result = run("--rows", "--format", "csv", "-o", "rows.csv")
     assert "rows.csv cannot be written: No space left on device" in result.output
     assert (ledger / "rows.csv").read_text() == "before"
@@ -37,7 +37,7 @@ def test_a_file_is_there_when_it_is_complete(ledger, monkeypatch):
 
 
 def test_parquet_has_exact_money_and_times(ledger, monkeypatch):
-    monkeypatch.setattr(export_content, "pages", lambda *args: pages(*args, size=2))
+    monkeypatch.setattr(export_table, "pages", lambda *args: pages(*args, size=2))
     result = run("--rows", "--format", "parquet", "-o", "rows.parquet")
     assert (result.exit_code, result.output) == (0, "")
     file = parquet.ParquetFile(ledger / "rows.parquet")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from engine.mcp.invalid_arguments import InvalidArguments
-from engine.mcp.listed_tool import context_tokens, list_entry
+from engine.mcp.listed_tool import InvalidArguments, context_tokens, list_entry
 from engine.mcp.models.model_tool import MAX_IMAGE, model_tools
 from engine.mcp.protocol.results import MAX_RESULT
 from engine.values.caller import Caller

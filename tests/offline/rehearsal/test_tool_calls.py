@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.mcp.invalid_arguments import InvalidArguments
+from engine.mcp.listed_tool import InvalidArguments
 from engine.offline.rehearsal.tool_calls import CODE, find_tool, refusal_of, request_of
 from tests.support.each import each
 from tests.support.tool_plans import plan_result

@@ -1,4 +1,4 @@
-"""Tokens of the config and their permissions."""
+"""Tokens and teams of the config: what callers may do, and their limits."""
 
 from __future__ import annotations
 
@@ -28,9 +28,15 @@ _COVERS = {
     "ips": network_covers,
     "regions": matches,
 }
+_TEAM_RIGHTS = ("models", "operations", "regions")
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
+    yield from _of_tokens(old, new)
+    yield from _of_teams(old, new)
+
+
+def _of_tokens(old: Side, new: Side) -> Iterator[Difference]:
     before, after = _by_name(old), _by_name(new)
     for name, (_, _, place) in before.items():
         if name not in after:
@@ -152,3 +158,45 @@ def limit_differences(
             code = "limit-raised" if raised else "limit-lowered"
             code = "limit-window" if is_moved(was, now) else code
             yield Difference(level, code, place, subject, message)
+
+
+def _of_teams(old: Side, new: Side) -> Iterator[Difference]:
+    """What the members of teams may do, and the limits that they share."""
+    before, after = old.config.teams.by_name, new.config.teams.by_name
+    for name, team in before.items():
+        if name not in after:
+            place = old.place(("teams", name), key=True)
+            effect = Effect.WEAKER if _restricts(team) else Effect.REMOVED
+            message = "the team is removed: its members keep what their tokens allow"
+            yield Difference(effect, "team-removed", place, (f"team {name}",), message)
+    for name, team in after.items():
+        place, subject = new.place(("teams", name), key=True), (f"team {name}",)
+        if name not in before:
+            message = "a new team: what it allows and its limits hold for whoever names it"
+            yield Difference(Effect.ADDED, "team-added", place, subject, message)
+            continue
+        yield from _parent(before[name], team, old, place, subject)
+        yield from allowed_differences(_TEAM_RIGHTS, "team", before[name], team, place, subject)
+        currency = new.config.currency
+        yield from limit_differences(before[name].limits, team.limits, place, subject, currency)
+
+
+def _restricts(team: Team) -> bool:
+    """Whether members lose a restriction with the team."""
+    rights = (team.models, team.operations, team.regions)
+    return bool(team.limits or team.parent) or any(names is not None for names in rights)
+
+
+def _parent(
+    was: Team, now: Team, old: Side, place: Place, subject: tuple[str, ...]
+) -> Iterator[Difference]:
+    if was.parent == now.parent:
+        return
+    message = f"is in {_team_text(now.parent)}, was in {_team_text(was.parent)}"
+    old_line = old.config.teams.line(was.parent)
+    effect = Effect.WEAKER if any(map(_restricts, old_line)) else Effect.CHANGED
+    yield Difference(effect, "team-parent", place, subject, message)
+
+
+def _team_text(team: str) -> str:
+    return f"team '{team}'" if team else "no team"

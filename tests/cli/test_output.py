@@ -1,5 +1,6 @@
 """Every command that prints data has `--format`, and `--json` as its short form."""
 
+import io
 import json
 
 import click
@@ -7,6 +8,7 @@ import pytest
 
 from engine import cli
 from engine.cli.command_group import CommandGroup
+from engine.cli.output import complete_file, has_colour, is_terminal
 from tests.support.commands import assert_refused, modelway
 from tests.support.each import each
 
@@ -60,3 +62,46 @@ def test_json_is_short_for_the_format_json(folder, words):
 def test_two_formats_at_once_are_refused(folder):
     assert_refused(modelway("routes", "--json", "--format", "text"), "leave out one", status=2)
     assert modelway("routes", "--json", "--format", "json").exit_code == 0
+
+
+def test_a_file_replaces_another_at_the_end(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    with complete_file(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path):
+    def write():
+        with complete_file(tmp_path / "x") as file:
+            file.write(b"new")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        write()
+    assert [*tmp_path.iterdir()] == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_file_is_no_terminal_and_has_no_colour():
+    assert not is_terminal(None)
+    assert not has_colour(io.StringIO())
+
+
+def test_a_terminal_has_colour_unless_it_is_switched_off(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert has_colour(Terminal())
+    monkeypatch.setenv("TERM", "dumb")
+    assert not has_colour(Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not has_colour(Terminal())
