@@ -11,8 +11,7 @@ from benchmarks.stall.kind import CHAT, FORM, NOT_LARGE, SIZE, Kind, chat, dumpe
 from benchmarks.stall.odd_kinds import ODD
 from benchmarks.stall.wire_kinds import WIRE_KINDS
 from engine.exchange.opened_ids import Holder
-from engine.objects.owners import EVERYBODY
-from engine.objects.sealed_ids import Identity, Sealer
+from engine.objects.sealed_ids import EVERYBODY, Identity, Sealer
 from engine.relay.websocket.session import SessionLimits
 
 _MAX_MESSAGE = SessionLimits().max_message

@@ -1,4 +1,5 @@
-"""Batched lookups: keys that are queued at the same time are looked up together."""
+"""Batched lookups: keys that are queued at the same time are looked up together, within a time
+limit."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from typing import Generic, TypeVar
 
 import gevent
 from gevent.event import AsyncResult
+
+from engine.stores.database.failures import DatabaseAway
 
 T = TypeVar("T")
 
@@ -73,3 +76,15 @@ class Batches(Generic[T]):
                     result.set_exception(error)
                 else:
                     result.set(values.get(key))
+
+
+def within(seconds: float, query: Callable[[], T]) -> T:
+    """The result of a query. Raises DatabaseAway if there is none after that many seconds."""
+    timeout = gevent.Timeout(seconds)
+    try:
+        with timeout:
+            return query()
+    except gevent.Timeout as error:
+        if error is not timeout:
+            raise
+        raise DatabaseAway(f"no answer within {seconds:g} s") from error

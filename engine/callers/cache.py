@@ -15,12 +15,11 @@ from functools import partial
 from cachetools import LRUCache
 from msgspec import Struct
 
-from engine.callers.batch_lookup import Batches
-from engine.callers.time_limit import within
+from engine.callers.batch_lookup import Batches, within
+from engine.config.teams import NO_TEAMS, Teams
 from engine.stores.database.failures import DatabaseError
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
-from engine.values.teams import NO_TEAMS, Teams
 
 log = logging.getLogger("modelway")
 

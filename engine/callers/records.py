@@ -15,8 +15,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
-from engine.callers.batch_lookup import Batches
-from engine.callers.time_limit import within
+from engine.callers.batch_lookup import Batches, within
 from engine.exchange.stage_services import BatchStore, RecordedTokens, ResponseStore, UsageSums
 from engine.process.channel import Channel, Stream
 from engine.process.pickled_messages import receive_message, send_message

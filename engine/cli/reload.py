@@ -18,8 +18,7 @@ from engine.config.config_files import ConfigFiles
 from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import SECONDS
 from engine.server.master import BOOT_SECONDS
-from engine.server.master_state import State, read_all
-from engine.server.worker_states import Phase, WorkerState
+from engine.server.master_state import Phase, State, WorkerState, read_all
 
 _TIMEOUT = 2 * SECONDS + BOOT_SECONDS
 """The timeout in seconds of a reload: trial, plan and new workers."""

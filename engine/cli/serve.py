@@ -27,8 +27,7 @@ from engine.process.child_process import return_memory
 from engine.process.gc_pause import no_collection
 from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import try_out
-from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
-from engine.server.listening_sockets import PassedSockets
+from engine.server.listening_sockets import PassedSockets, exit_if_unavailable, listen_addresses
 from engine.spec.schemas.schema_validator import compile_on_use
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.units import format_count

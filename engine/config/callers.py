@@ -15,7 +15,7 @@ from engine.config import keys
 from engine.config.tokens import TokenReader
 from engine.source.problem import Findings, Path, Source
 from engine.values.caller import Caller
-from engine.values.claim_place import ClaimPlace
+from engine.values.json_pointer import ClaimPlace
 from engine.values.quota import percentages
 from engine.values.trees import Json
 

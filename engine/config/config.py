@@ -25,6 +25,7 @@ from engine.config.server import Server
 from engine.config.specs import Spec
 from engine.config.stores import Stores
 from engine.config.tags import Tag
+from engine.config.teams import NO_TEAMS, Teams
 from engine.config.telemetry import Telemetry
 from engine.config.upstreams import UpstreamConfig
 from engine.config.webhooks import Webhook
@@ -34,7 +35,6 @@ from engine.values.caller import Caller
 from engine.values.price import Price
 from engine.values.price_list import TeamPriceList
 from engine.values.quota import TOKEN_FIELDS
-from engine.values.teams import NO_TEAMS, Teams
 
 
 class InvalidEntries(Struct, frozen=True):

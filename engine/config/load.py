@@ -26,6 +26,7 @@ from engine.config.mcp import read_mcp
 from engine.config.models import TargetReader, read_model
 from engine.config.objects import read_objects
 from engine.config.overlays import apply_overlays, refuse_tags
+from engine.config.prices import read_team_prices
 from engine.config.provider_catalog import read_catalog
 from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
@@ -33,8 +34,7 @@ from engine.config.server import Server, read_server
 from engine.config.specs import read_spec
 from engine.config.stores import read_stores
 from engine.config.tags import check_tags, read_tags
-from engine.config.team_prices import read_team_prices
-from engine.config.teams import TeamReader
+from engine.config.teams import TeamReader, Teams
 from engine.config.telemetry import Telemetry, check_listen, read_telemetry
 from engine.config.tokens import TokenReader
 from engine.config.transforms import LiteralReferences
@@ -44,7 +44,6 @@ from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
 from engine.values.caller import Caller
 from engine.values.price import CONFIG, price_of
-from engine.values.teams import Teams
 from engine.values.trees import Json
 
 _NAMED_SECTIONS = ("specs", "upstreams", "models", "teams")

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from engine import dialects
 from engine.config.config import Config
-from engine.config.default_prices import prices_of
 from engine.config.listed_models import ListedModel, listed_model, listed_models
 from engine.config.operations_by_model import ModelOperations
+from engine.config.prices import prices_of
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.plan.route import Plan, Route
 from engine.values.price import Price

@@ -1,13 +1,11 @@
 """The credentials that the gateway sends to upstreams. One file is one kind of credential, found
-by its place: it defines `CREDENTIAL`, a value of `interface/credential_kind.py`, and no other
+by its place: it defines `CREDENTIAL`, a value of `interface/credential.py`, and no other
 module names it. The folders here are not kinds. Read `interface/credential.py` first.
 """
 
 from __future__ import annotations
 
-from engine.credentials.interface.context import Context
-from engine.credentials.interface.credential import Credential
-from engine.credentials.interface.credential_kind import CredentialKind
+from engine.credentials.interface.credential import Context, Credential, CredentialKind
 from engine.values.discovery import HINT, Plugins
 from engine.values.installed_plugins import CREDENTIALS
 from engine.values.trees import Json, Section

@@ -17,9 +17,7 @@ from urllib.parse import urlsplit
 import gevent
 
 from engine.credentials.access_tokens.source import TokenSource
-from engine.credentials.interface.context import Context
-from engine.credentials.interface.credential import LiveCredential
-from engine.credentials.interface.credential_kind import CredentialKind
+from engine.credentials.interface.credential import Context, CredentialKind, LiveCredential
 from engine.credentials.interface.fetched import fetcher
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.credentials.signatures.sigv4 import Keys, sign

@@ -8,8 +8,7 @@ AZURE_FEDERATED_TOKEN_FILE that is set is used, else the managed identity of the
 
 from __future__ import annotations
 
-from engine.credentials.interface.context import Context
-from engine.credentials.interface.credential_kind import CredentialKind
+from engine.credentials.interface.credential import Context, CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
 from engine.values.trees import Json, Section
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engine.credentials.interface.context import Context
-from engine.credentials.interface.credential_kind import CredentialKind
+from engine.credentials.interface.credential import Context, CredentialKind
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.values.trees import Json, Section
 

@@ -11,8 +11,7 @@ import json
 from os.path import isfile
 from pathlib import Path
 
-from engine.credentials.interface.context import Context
-from engine.credentials.interface.credential_kind import CredentialKind
+from engine.credentials.interface.credential import Context, CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
 from engine.values.trees import Json, Section
 

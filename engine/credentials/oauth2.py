@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from engine.credentials.interface.context import Context
-from engine.credentials.interface.credential_kind import CredentialKind
+from engine.credentials.interface.credential import Context, CredentialKind
 from engine.credentials.interface.fetched import FetchedCredential
 from engine.values.trees import Json, Section
 

@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 import orjson
 
-from engine.config.respond import Respond
+from engine.config.routes import Respond
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.values.errors import GatewayError
 

@@ -19,8 +19,7 @@ from engine.values.admission import AdmissionQueues
 from engine.values.bounded_names import NameTables
 from engine.values.caller import Caller
 from engine.values.client_address import Network
-from engine.values.counters import Counters
-from engine.values.limit_warning import LimitWarning
+from engine.values.counters import Counters, LimitWarning
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.metric import Collector
 from engine.values.price_list import Prices

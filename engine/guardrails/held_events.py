@@ -20,7 +20,7 @@ from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import OutputMembers
 from engine.guardrails.texts import answer_texts
 from engine.process.loop_turn import await_turn, paced
-from engine.values.events import LONG_EVENT, split_events
+from engine.values.event_json import LONG_EVENT, split_events
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import JsonPath, apply_edits, edits
 from engine.values.json_pointer import pointer

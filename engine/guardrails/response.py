@@ -24,7 +24,7 @@ from engine.process.loop_turn import await_turn, paced
 from engine.relay.response_headers import STALE_HEADERS
 from engine.relay.whole_body import has_whole_body
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT
 from engine.values.media_types import essence, is_json
 
 _EVENTS = "text/event-stream"

@@ -19,8 +19,7 @@ from engine.metering.estimate import (
 )
 from engine.metering.json_reader import near_end, type_of
 from engine.process.loop_turn import paced
-from engine.values.event_json import event_json
-from engine.values.events import split_events
+from engine.values.event_json import event_json, split_events
 from engine.values.usage import Usage
 
 BUFFERED_EVENT = 65_536

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from engine.dialects.interface.batches import BatchFormat
+from engine.dialects.interface.files import BatchFormat
 from engine.edge.inside_call import InsideCalls
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.internal_request import Request, environ_of

@@ -8,8 +8,7 @@ from typing import Protocol
 import orjson
 
 from engine.exchange.opened_ids import Holder, OpenedIds
-from engine.objects.owners import NOBODY
-from engine.objects.sealed_ids import Identity, Sealer, is_sealed
+from engine.objects.sealed_ids import NOBODY, Identity, Sealer, is_sealed
 from engine.values.errors import GatewayError
 
 

@@ -5,7 +5,7 @@ A sealed id is `PREFIX` + `mw` + text. The prefix is that of the vendor's id (`f
 `files/`), which clients look at. The text is base64url, or hexadecimal behind a slash (google-genai
 takes nothing but lower-case letters and digits there). It is the AES-SIV (RFC 5297) of:
 
-    8 bytes   the owner (see `owners.py`)
+    8 bytes   the owner (see `owner_of`)
     4 bytes   the upstream: the BLAKE2b of its name
     1 byte    the index of the credential at the upstream, 0 for the only one
     the rest  the vendor's id, in UTF-8
@@ -22,10 +22,11 @@ import hmac
 import re
 from base64 import b32encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from engine.exchange.opened_ids import Holder
+from engine.values.caller import Caller
 
 MARKER = "mw"
 MAX_LENGTH = 2_048
@@ -170,3 +171,26 @@ def _decode(text: str, prefix: str) -> bytes:
     if _encode(data, prefix) != text:
         raise ValueError("not the one spelling of its bytes")
     return data
+
+
+EVERYBODY = b"\0" * 8
+"""The owner of the objects of a config with `owner: all`."""
+
+
+def owner_of(caller: Caller | None, owner: str) -> bytes:
+    """The 8 bytes that stand for the owner of a caller's objects; `owner` is that of the config. A
+    token without a team owns its objects alone, and so does whoever sends none."""
+    if owner == "all":
+        return EVERYBODY
+    name = "" if caller is None else caller.name
+    team = caller.team if caller is not None and owner == "team" else ""
+    return _digest("team", team) if team else _digest("token" if caller else "nobody", name)
+
+
+@lru_cache(maxsize=4_096)
+def _digest(kind: str, name: str) -> bytes:
+    return hashlib.blake2b(f"{kind}\0{name}".encode(), digest_size=8).digest()
+
+
+NOBODY = owner_of(None, "token")
+"""The owner of what requests without a token make."""

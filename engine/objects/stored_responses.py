@@ -17,6 +17,7 @@ import orjson
 from engine.exchange.stage_services import ResponseStore
 from engine.objects.response_items import join_items, output_items
 from engine.objects.sealed_ids import RECORDS, Identity, Sealer
+from engine.spec.parameters.query_string import Query
 from engine.stores.database.failures import DatabaseError
 from engine.values.errors import GatewayError
 
@@ -121,3 +122,55 @@ def _unavailable(error: DatabaseError) -> GatewayError:
     log.warning("the records of stored responses cannot be asked: %s", error)
     message = "Stored responses cannot be read or changed at the moment. Try again later."
     return GatewayError(503, "store_unavailable", message, headers=[("retry-after", "1")])
+
+
+_DEFAULT, _MAX = 20, 100
+_DIGITS = len(str(_MAX))
+
+
+def input_page(items: bytes, text: str) -> bytes:
+    """The JSON of the page of items that a query asks for: newest first, unless `order` is asc. An
+    item without an id gets that of its index. Raises GatewayError 400."""
+    query = Query.parse(text)
+    rows = [_with_id(item, index) for index, item in enumerate(orjson.loads(b"[%b]" % items))]
+    order = query.get("order") or "desc"
+    if order not in ("asc", "desc"):
+        raise GatewayError(400, "invalid_value", "'order' is asc or desc.", param="order")
+    if order == "desc":
+        rows.reverse()
+    size = _size(query.get("limit") or "")
+    names = [row.get("id") for row in rows]
+    after = query.get("after")
+    if after and after not in names:
+        message = f"'after' is '{after[:100]}', which is no item of this response."
+        raise GatewayError(400, "invalid_value", message, param="after")
+    start = names.index(after) + 1 if after else 0
+    page = rows[start : start + size]
+    return orjson.dumps(
+        {
+            "object": "list",
+            "data": page,
+            "first_id": page[0].get("id") if page else None,
+            "last_id": page[-1].get("id") if page else None,
+            "has_more": start + size < len(rows),
+        }
+    )
+
+
+def _size(text: str) -> int:
+    if not text:
+        return _DEFAULT
+    size = int(text) if text.isdecimal() and len(text) <= _DIGITS else 0
+    if not 1 <= size <= _MAX:
+        message = f"'limit' is a number from 1 to {_MAX}."
+        raise GatewayError(400, "invalid_value", message, param="limit")
+    return size
+
+
+def _with_id(item: Any, index: int) -> Any:
+    if not isinstance(item, dict) or item.get("id"):
+        return item
+    content = item.get("content")
+    if isinstance(content, str):  # the short form of a message
+        item = {**item, "content": [{"type": "input_text", "text": content}]}
+    return {"type": "message", **item, "id": f"item_{index:06}"}

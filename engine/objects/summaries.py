@@ -2,7 +2,7 @@
 of the Responses API that this gateway has made.
 
 `mwsummary_` + base64url of the AES-SIV (RFC 5297, by the ring of `objects.key`) of the compressed
-text. The owner (see `owners.py`) is associated data: a summary opens for nobody else.
+text. The owner (see `sealed_ids.py`) is associated data: a summary opens for nobody else.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 
-from engine.objects.owners import owner_of
-from engine.objects.sealed_ids import Sealer
+from engine.objects.sealed_ids import Sealer, owner_of
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from engine.values.trees import Json

@@ -13,8 +13,8 @@ from engine.plan.route import Route
 from engine.policies import transform_of
 from engine.source.problem import Path
 from engine.spec.document.node import Node
-from engine.transforms.operation_edits import body_schemas, has_place
 from engine.transforms.places import parse_place, steps_of
+from engine.transforms.transform import body_schemas, has_place
 
 
 def edits_of(transform: TransformConfig) -> Iterator[tuple[Path, str]]:

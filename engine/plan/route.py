@@ -18,8 +18,7 @@ from engine.config.model_operation import ModelOperation
 from engine.config.models import Choice, TargetConfig
 from engine.config.operations_by_model import ModelOperations
 from engine.config.providers import free_texts
-from engine.config.respond import Respond
-from engine.config.routes import Hedge, Policy, WebSocket
+from engine.config.routes import Hedge, Policy, Respond, WebSocket
 from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
 from engine.dialects.interface.client_secrets import ClientSecretFormat

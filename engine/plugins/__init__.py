@@ -7,9 +7,12 @@ modules of `engine` may change at any time. `docs/how-to/plugin.md` lists what m
 from __future__ import annotations
 
 from engine.credentials.access_tokens.token import CredentialUnavailable
-from engine.credentials.interface.context import Context
-from engine.credentials.interface.credential import Credential, LiveCredential
-from engine.credentials.interface.credential_kind import CredentialKind
+from engine.credentials.interface.credential import (
+    Context,
+    Credential,
+    CredentialKind,
+    LiveCredential,
+)
 from engine.credentials.interface.fetched import FetchedCredential
 from engine.credentials.interface.fixed import HeaderCredential, QueryCredential, set_header
 from engine.dialects.interface.chat_format import ChatFormat, Program

@@ -16,8 +16,7 @@ from engine.dialects.interface.streams import DEFAULT_RULES, END_MARKER, StreamR
 from engine.process.loop_turn import paced_if_many
 from engine.relay.filter import Filter
 from engine.values.errors import EventTooLarge
-from engine.values.event_json import json_or_none
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT, json_or_none
 
 MAX_EVENT = 16_000_000
 """The most bytes of one event; images are sent as events of several megabytes."""

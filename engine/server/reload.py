@@ -46,14 +46,17 @@ from engine.process.gc_pause import no_collection
 from engine.process.log_throttle import LogThrottle
 from engine.server.config_trial import SECONDS, Boot, Trial, try_out
 from engine.server.gunicorn_application import GunicornApplication
-from engine.server.listen_addresses import listen_addresses, why_unavailable
-from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
-from engine.server.master_state import Publication, State, read_all
+from engine.server.listening_sockets import (
+    NO_SOCKETS,
+    PassedSockets,
+    listen_addresses,
+    why_unavailable,
+)
+from engine.server.master_state import Publication, State, WorkerState, read_all
 from engine.server.recorder_process import Run
 from engine.server.removed_tokens import RemovedTokens
 from engine.server.serving import serving
 from engine.server.serving_processes import ALONE, Role
-from engine.server.worker_states import WorkerState
 from engine.telemetry.health import ConfigStatus
 
 log = logging.getLogger("modelway")

@@ -11,9 +11,9 @@ from gunicorn.sock import BaseSocket
 from engine.config.server import Server
 from engine.server.boot_pipe import BootPipe
 from engine.server.listening_sockets import ListeningSockets
+from engine.server.master_state import WorkerState
 from engine.server.recorder_process import Run
 from engine.server.serving_processes import Role
-from engine.server.worker_states import WorkerState
 
 
 class ReloadableApp(Protocol):

@@ -13,13 +13,13 @@ from gunicorn.sock import BaseSocket
 
 from engine.server import gevent_patches
 from engine.server.heavy.worker import HeavyWorker
+from engine.server.master_state import WorkerStates
 from engine.server.recorder_process import RecorderProcess
 from engine.server.reloadable_app import ReloadableApp
 from engine.server.serving_processes import ALONE, Crew, Role
 from engine.server.shutdown import SIGNALS
 from engine.server.systemd import ServiceManager
 from engine.server.watchdog import Watchdog
-from engine.server.worker_states import WorkerStates
 
 _CRASHED = -1
 """gunicorn's exit status of a worker that failed after it had booted."""

@@ -13,8 +13,7 @@ import orjson
 
 from engine.dialects import Dialect
 from engine.sockets.messages import error_message, with_stream_id
-from engine.values.event_json import event_json
-from engine.values.events import split_events
+from engine.values.event_json import event_json, split_events
 from engine.values.trees import Json
 
 _LAST = (b"event: response.completed", b"event: response.incomplete", b"event: response.failed")

@@ -27,7 +27,7 @@ from engine.sockets.messages import (
     response_not_found,
 )
 from engine.values.errors import AbortConnection, GatewayError
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT
 from engine.values.trees import Json
 
 log = logging.getLogger("modelway")

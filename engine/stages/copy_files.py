@@ -15,8 +15,7 @@ from engine.exchange.request_body import Body
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
 from engine.objects.id_places import IdPlace, JsonName, find
-from engine.objects.owners import owner_of
-from engine.objects.sealed_ids import Identity, is_sealed
+from engine.objects.sealed_ids import Identity, is_sealed, owner_of
 from engine.spec.model_locations import ModelLocations
 from engine.values.json_edit import JsonPath, apply_edits, edits
 from engine.values.trees import value_at

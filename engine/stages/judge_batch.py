@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import orjson
 
-from engine.dialects.interface.batches import BatchFormat
+from engine.dialects.interface.files import BatchFormat
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.member_protocols import Part
 from engine.exchange.opened_ids import Batch, OpenedIds
@@ -19,7 +19,7 @@ from engine.exchange.request_body import Body, spool
 from engine.objects.batches.batch_files import BatchFiles
 from engine.objects.batches.batch_requests import BatchRequest, BatchWriter, VendorRequest
 from engine.objects.id_places import JsonName, find
-from engine.objects.owners import owner_of
+from engine.objects.sealed_ids import owner_of
 from engine.process.loop_turn import pacer
 from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
 from engine.values.errors import GatewayError

@@ -12,7 +12,7 @@ from engine.exchange.opened_ids import OpenedIds, Upload
 from engine.objects.batches.batch_uploads import MAX_FILE, BatchUploads, UploadPiece
 from engine.objects.id_opener import IdOpener
 from engine.objects.id_places import IdPlace
-from engine.objects.owners import NOBODY, owner_of
+from engine.objects.sealed_ids import NOBODY, owner_of
 from engine.spec.parameters.query_string import Query
 
 _HEAD = 65_536

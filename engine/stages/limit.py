@@ -18,9 +18,8 @@ from engine.exchange.request_record import RequestRecord
 from engine.exchange.stage_services import Services, Warn
 from engine.process.log_throttle import LogThrottle
 from engine.values.calendar import SECOND, Calendar
-from engine.values.counters import Counters, CountersAway, TakeResult
+from engine.values.counters import Counters, CountersAway, LimitWarning, TakeResult
 from engine.values.errors import GatewayError
-from engine.values.limit_warning import LimitWarning
 from engine.values.quota import KINDS, Quota, QuotaRule, Window
 from engine.values.quota_sharers import NOBODY, OTHERS, PLACES, Sharer, Sharing
 

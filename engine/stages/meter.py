@@ -21,7 +21,7 @@ from engine.metering.readers import Reader, SizeReader, reader, usage_in
 from engine.process.loop_turn import await_turn
 from engine.relay.sse import Cleaner
 from engine.values.errors import AbortConnection, GatewayError
-from engine.values.events import LONG_EVENT, count_events
+from engine.values.event_json import LONG_EVENT, count_events
 from engine.values.media_types import essence
 from engine.values.price_list import Prices
 from engine.values.usage import NO_USAGE, Takes, Usage

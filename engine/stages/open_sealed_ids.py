@@ -8,8 +8,8 @@ from functools import partial
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import OpenedIds
 from engine.objects.file_copies import FILE
-from engine.objects.owners import owner_of
 from engine.objects.request_ids import RequestIds
+from engine.objects.sealed_ids import owner_of
 from engine.spec.model_locations import ModelLocations
 
 

@@ -11,10 +11,15 @@ from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.opened_ids import Turn
 from engine.exchange.request_body import Body
 from engine.objects.id_opener import IdOpener, not_found
-from engine.objects.input_items import input_page
-from engine.objects.owners import owner_of
 from engine.objects.response_items import items_of, join_items, whole_request
-from engine.objects.stored_responses import KIND, StoredResponse, StoredResponses, is_in_records
+from engine.objects.sealed_ids import owner_of
+from engine.objects.stored_responses import (
+    KIND,
+    StoredResponse,
+    StoredResponses,
+    input_page,
+    is_in_records,
+)
 from engine.spec.model_locations import ModelLocations
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none

@@ -11,16 +11,14 @@ from engine.config.transforms import TransformConfig
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Path
 from engine.transforms.body_edits import BodyEdits, ItemEdits, ValueEdits
-from engine.transforms.edited_names import EditedNames
-from engine.transforms.edited_places import EditedPlaces
+from engine.transforms.edit_conflicts import EditedNames, EditedPlaces
 from engine.transforms.faults import CONFLICT, RESERVED, SYNTAX, Faults
 from engine.transforms.header_edits import HeaderEdits
 from engine.transforms.json_values import JsonValue
-from engine.transforms.path_edit import PathEdit, PathForms
 from engine.transforms.places import Place, steps_of
-from engine.transforms.query_edits import QueryEdits
 from engine.transforms.template import Template, TemplateError, literal, parse
 from engine.transforms.transform import RequestEdits, ResponseEdits, Transform
+from engine.transforms.url_edits import PathEdit, PathForms, QueryEdits
 
 _FRAMING = frozenset(
     {"content-type", "content-length", "content-encoding", "content-range", "transfer-encoding"}

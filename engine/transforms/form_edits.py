@@ -13,8 +13,8 @@ from engine.spec.parameters.query_string import Query
 from engine.transforms.body_edits import BodyEdits, ValueEdits
 from engine.transforms.look_alikes import other_names, renamed_others
 from engine.transforms.places import Place
-from engine.transforms.query_edits import QueryEdits
 from engine.transforms.template import TemplateValues, literal
+from engine.transforms.url_edits import QueryEdits
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Edit
 

@@ -10,7 +10,7 @@ from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.targets import retry
-from engine.values.post_result import PostResult
+from engine.values.upstream_request import PostResult
 
 _MAX_RESPONSE = 65_536
 

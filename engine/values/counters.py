@@ -1,4 +1,5 @@
-"""The interface of the stores that count limits: exact counts across all workers and machines."""
+"""The interface of the stores that count limits: exact counts across all workers and machines, and
+the warning that a share of a limit is used."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from engine.values.calendar import Calendar
+from engine.values.quota import QuotaRule
 
 SLOT_RETRY = 1.0
 """The `wait` of a refused slot in seconds: nothing predicts when a slot becomes free."""
@@ -77,3 +79,17 @@ class Counters(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class LimitWarning(NamedTuple):
+    """At least `percent` of the amount of `limit` are `used`, or the first request was refused by
+    it, which is 100. `rule` says what is counted; `sharer` is the name under which it is, "" for
+    all callers together. The window ends, or the whole amount is free again, in `reset` seconds.
+    """
+
+    rule: QuotaRule
+    sharer: str
+    limit: Limit
+    percent: int
+    used: int
+    reset: float

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.values.claim_place import ClaimPlace
 from engine.values.http_names import HEADER_NAME
+from engine.values.json_pointer import ClaimPlace
 
 _KINDS = ("token", "team", "route", "model", "upstream")
 PLACES = ("header", "claim", "body")

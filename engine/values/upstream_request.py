@@ -1,10 +1,11 @@
-"""A request to an upstream, which transforms edit, a credential signs and the client sends."""
+"""A request to an upstream, which transforms edit, a credential signs and the client sends; and the
+result of a POST to a collector or a webhook."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Spool(Protocol):
@@ -37,3 +38,13 @@ class UpstreamRequest:
     def target(self) -> str:
         """The request target in origin form (RFC 9112 3.2.1)."""
         return f"{self.path}?{self.query}" if self.query else self.path
+
+
+class PostResult(NamedTuple):
+    """Its status, or 0 and the `error`. `retry_after` is in seconds, None if the receiver sent
+    none."""
+
+    status: int
+    error: str = ""
+    retry_after: float | None = None
+    body: bytes = b""

@@ -6,7 +6,8 @@ import gevent
 import pytest
 from gevent.event import Event
 
-from engine.callers.batch_lookup import Batches
+from engine.callers.batch_lookup import Batches, within
+from engine.stores.database.failures import DatabaseAway
 from tests.support.waiting import PATIENCE
 
 
@@ -80,3 +81,18 @@ def test_a_failure_is_raised_in_all_waiters_and_the_next_batch_runs(store):
         with pytest.raises(ConnectionError):
             result.get(timeout=PATIENCE)
     assert ask(batches, "a") == ["A"]
+
+
+def test_a_query_in_time_has_its_result() -> None:
+    assert within(PATIENCE, lambda: 7) == 7
+
+
+def test_a_query_without_an_answer_is_a_database_that_is_away() -> None:
+    with pytest.raises(DatabaseAway, match=r"^no answer within 0\.01 s$"):
+        within(0.01, lambda: gevent.sleep(PATIENCE))
+
+
+def test_the_timeout_of_somebody_else_goes_on_to_them() -> None:
+    with pytest.raises(gevent.Timeout) as raised, gevent.Timeout(0.01) as outer:
+        within(PATIENCE, lambda: gevent.sleep(PATIENCE))
+    assert raised.value is outer

@@ -3,7 +3,7 @@
 import gevent
 import pytest
 
-from engine.callers.caller_ledger import CallerLedger
+from engine.callers.caller_usage import CallerLedger
 from engine.stores.database.failures import DatabaseAway
 from engine.stores.usage_query import UsageQuery
 from engine.values.errors import GatewayError

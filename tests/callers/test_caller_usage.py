@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.callers.caller_usage import CallerUsage
-from engine.callers.limits.own_limits import OwnLimits
+from engine.callers.limits.held_limits import OwnLimits
 from engine.stores.database.failures import DatabaseAway
 from engine.stores.usage_query import UsageQuery
 from engine.values.caller import Caller

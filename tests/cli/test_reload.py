@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from engine.plan.assembly.make_plan import make_plan
 from engine.process.runtime_dir import runtime_directory
+from engine.server.master_state import Phase, WorkerState
 from engine.server.reload import Plans
-from engine.server.worker_states import Phase, WorkerState
 from tests.support.commands import assert_refused, modelway
 
 CONFIG = Path("gateway.yaml")

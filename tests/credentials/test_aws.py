@@ -117,7 +117,7 @@ def test_a_profile_and_keys_are_too_much() -> None:
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.credentials.interface.context.find_spec", lambda name: None)
+    monkeypatch.setattr("engine.credentials.interface.credential.find_spec", lambda name: None)
     [(at, message, hint, code)] = problems_of({"aws": {}}, url=URL)
     assert (at, hint, code) == (("aws",), "pip install 'modelway[aws]'", "MW108")
     assert "the extra aws" in message

@@ -63,6 +63,6 @@ def test_an_application_is_complete(
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.credentials.interface.context.find_spec", lambda name: None)
+    monkeypatch.setattr("engine.credentials.interface.credential.find_spec", lambda name: None)
     [(at, _, hint, code)] = problems_of({"azure": {}})
     assert (at, hint, code) == (("azure",), "pip install 'modelway[azure]'", "MW108")

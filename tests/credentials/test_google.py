@@ -57,6 +57,6 @@ def test_a_file_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.credentials.interface.context.find_spec", lambda name: None)
+    monkeypatch.setattr("engine.credentials.interface.credential.find_spec", lambda name: None)
     [(at, _, hint, code)] = problems_of({"google": {}})
     assert (at, hint, code) == (("google",), "pip install 'modelway[google]'", "MW108")

@@ -19,9 +19,8 @@ from pathlib import Path
 import pytest
 
 from engine.process.runtime_dir import runtime_directory
-from engine.server.listen_addresses import why_unavailable
-from engine.server.master_state import State, read
-from engine.server.worker_states import Phase
+from engine.server.listening_sockets import why_unavailable
+from engine.server.master_state import Phase, State, read
 from engine.telemetry.metrics.storage.folder import folder_of
 from tests.support.crowd import traffic
 from tests.support.each import each

@@ -17,8 +17,7 @@ from websockets.http11 import Request
 from websockets.sync.client import ClientConnection, connect
 from websockets.sync.server import ServerConnection, serve
 
-from engine.objects.owners import owner_of
-from engine.objects.sealed_ids import Holder, Identity, Sealer
+from engine.objects.sealed_ids import Holder, Identity, Sealer, owner_of
 from engine.values.caller import Caller, digest
 from tests.support.each import each
 from tests.support.paths import ROOT

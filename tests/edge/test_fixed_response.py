@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.config.respond import Respond
+from engine.config.routes import Respond
 from engine.edge.fixed_response import route_response
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange

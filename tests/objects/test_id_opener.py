@@ -4,8 +4,7 @@ import pytest
 
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.id_opener import IdOpener, vendor_ids
-from engine.objects.owners import NOBODY
-from engine.objects.sealed_ids import Identity, Sealer
+from engine.objects.sealed_ids import NOBODY, Identity, Sealer
 from engine.values.errors import GatewayError
 from tests.support.each import each
 

@@ -22,9 +22,8 @@ from engine.exchange.opened_ids import Holder
 from engine.objects.facts import ObjectFacts
 from engine.objects.id_opener import IdOpener
 from engine.objects.id_places import ANY, ANY_DEPTH, IdPlace
-from engine.objects.owners import owner_of
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
-from engine.objects.sealed_ids import Identity, Sealer
+from engine.objects.sealed_ids import Identity, Sealer, owner_of
 from engine.objects.session_ids import SessionIds
 from engine.offline.rehearsal.stand_ins import CannedResponse, Recorder, StandInAnswer
 from engine.plan.assembly.make_plan import make_plan

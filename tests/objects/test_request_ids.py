@@ -13,9 +13,8 @@ from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.exchange.request_body import Body
 from engine.objects.facts import read_facts
 from engine.objects.id_opener import IdOpener, vendor_ids
-from engine.objects.owners import NOBODY
 from engine.objects.request_ids import RequestIds
-from engine.objects.sealed_ids import Identity, Sealer
+from engine.objects.sealed_ids import NOBODY, Identity, Sealer
 from engine.values.errors import GatewayError
 from tests.support.each import each
 from tests.support.exchanges import new_exchange

@@ -11,7 +11,7 @@ from engine import dialects
 from engine.relay import sse
 from engine.relay.sse import Cleaner
 from engine.values.errors import EventTooLarge
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT
 from tests.support.each import each
 from tests.support.growth import MAX_GROWTH, growth
 from tests.support.loop_turns import loop_turns

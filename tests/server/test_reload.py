@@ -8,9 +8,8 @@ import pytest
 
 from engine.plan.route import CannotServe
 from engine.process.runtime_dir import prepare
-from engine.server.master_state import read
+from engine.server.master_state import Phase, WorkerState, read
 from engine.server.reload import Plans
-from engine.server.worker_states import Phase, WorkerState
 from tests.support.shop import CONFIG, DOCUMENT, Shop
 
 

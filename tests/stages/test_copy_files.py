@@ -11,8 +11,7 @@ from engine.exchange.opened_ids import Holder
 from engine.exchange.request_body import Body
 from engine.objects.facts import read_facts
 from engine.objects.id_opener import IdOpener
-from engine.objects.owners import owner_of
-from engine.objects.sealed_ids import Identity, Sealer
+from engine.objects.sealed_ids import Identity, Sealer, owner_of
 from engine.stages.copy_files import FileSettings, copy_files
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError

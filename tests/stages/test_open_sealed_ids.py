@@ -4,9 +4,8 @@ from engine.exchange.exchange import MISSING, Response
 from engine.exchange.request_body import Body
 from engine.objects.facts import read_facts
 from engine.objects.id_opener import IdOpener
-from engine.objects.owners import owner_of
 from engine.objects.request_ids import RequestIds
-from engine.objects.sealed_ids import Holder, Identity, Sealer
+from engine.objects.sealed_ids import Holder, Identity, Sealer, owner_of
 from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations
 from engine.stages.open_sealed_ids import open_ids

@@ -6,8 +6,7 @@ import pytest
 from engine.exchange.exchange import Response
 from engine.exchange.request_body import Body
 from engine.objects.id_opener import IdOpener
-from engine.objects.owners import owner_of
-from engine.objects.sealed_ids import RECORDS, Holder, Identity, Sealer
+from engine.objects.sealed_ids import RECORDS, Holder, Identity, Sealer, owner_of
 from engine.objects.stored_responses import StoredResponses
 from engine.stages.stored_responses import continue_response, serve_stored_response
 from engine.stores.database.failures import DatabaseAway

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.transforms.edited_names import EditedNames
+from engine.transforms.edit_conflicts import EditedNames
 from engine.transforms.faults import Faults
 
 

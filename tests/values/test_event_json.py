@@ -1,11 +1,21 @@
 """The JSON in an event's data."""
 
+from __future__ import annotations
+
 import time
 from typing import Any
 
 import pytest
 
-from engine.values.event_json import amended_json, event_json, json_object, json_or_none
+from engine.values.event_json import (
+    LONG_EVENT,
+    amended_json,
+    count_events,
+    event_json,
+    json_object,
+    json_or_none,
+    split_events,
+)
 from tests.support.each import each
 
 
@@ -72,3 +82,23 @@ def test_a_string_without_its_end_is_read_once() -> None:
 )
 def test_anything_but_an_object_is_an_empty_one(text, expected):
     assert json_object(text) == expected
+
+
+A, B = b'data: {"a":1}\n\n', b"event: x\ndata: {\ndata: }\n\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "events"),
+    [(b"", []), (A, [A]), (A + B + A, [A, B, A]), (A + b"data: {", [A, b"data: {"])],
+    ids=["none", "one", "several", "cut off"],
+)
+def test_events_one_by_one(data: bytes, events: list[bytes]) -> None:
+    assert list(split_events(data)) == events
+    assert count_events(data) == sum(event.endswith(b"\n\n") for event in events)
+
+
+def test_a_long_event_is_counted_and_not_copied() -> None:
+    long = b"data: " + b"x" * LONG_EVENT + b"\n\n"
+    (event,) = split_events(long)
+    assert event is long
+    assert count_events(A + long + A + b"data: ") == 3

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from engine.app.routes.worker_parts import Parts
 from engine.callers.caller_usage import CallerUsage
-from engine.callers.limits.own_limits import OwnLimits
+from engine.callers.limits.held_limits import OwnLimits
 from engine.config.model_operation import ModelOperation
 from engine.config.routes import WebSocket
 from engine.dialects import Dialect

@@ -10,8 +10,7 @@ from engine.exchange.exchange import Stage
 from engine.plan.route import Route
 from engine.stages.transform import edit, transform
 from engine.transforms.compile import compile_all
-from engine.transforms.operation_edits import for_operation
-from engine.transforms.transform import Transform
+from engine.transforms.transform import Transform, for_operation
 
 
 def edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:

@@ -11,14 +11,12 @@ from pathlib import Path
 import orjson
 
 from engine.app.services.telemetry import WorkerTelemetry
-from engine.callers.limits.limit_event import warning_event, warning_text
-from engine.callers.limits.limit_warnings import LimitWarnings
+from engine.callers.limits.limit_warnings import LimitWarnings, warning_event, warning_text
 from engine.config.config import Config
 from engine.process.log_throttle import LogThrottle
 from engine.stores.webhooks.outbox import Message, Outbox, OutboxFull
 from engine.values.calendar import SECOND, Calendar
-from engine.values.counters import Counters
-from engine.values.limit_warning import LimitWarning
+from engine.values.counters import Counters, LimitWarning
 
 log = logging.getLogger("modelway")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from engine.app.services.telemetry import WorkerTelemetry
 from engine.callers.cache import TokenCache
+from engine.callers.limits.request_names import tag_reader
 from engine.callers.metrics import lookup_collector
 from engine.callers.records import Records
-from engine.callers.tags import tag_reader
 from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
 from engine.plan.route import CannotConnect, Plan

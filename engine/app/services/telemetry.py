@@ -10,7 +10,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.callers.tags import tag_reader
+from engine.callers.limits.request_names import tag_reader
 from engine.config.config import Config
 from engine.config.telemetry import V1_41, AccessLogConfig
 from engine.exchange.exchange import Exchange, Observer

@@ -17,7 +17,7 @@ from engine.callers.jwt.identity import revoked_identities
 from engine.callers.revocation import RemovedTokens, TokenValidity
 from engine.config.config import Config
 from engine.config.console import SIGN_IN
-from engine.config.default_prices import prices_of
+from engine.config.prices import prices_of
 from engine.exchange.exchange import Observer
 from engine.exchange.sign_in import SignIn
 from engine.exchange.stage_services import (

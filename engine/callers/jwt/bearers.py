@@ -23,9 +23,9 @@ from engine.callers.jwt.refusal import TokenRefused
 from engine.callers.jwt.registered_claims import check_registered
 from engine.callers.jwt.rights import caller_of
 from engine.config.callers import JwtIssuer
+from engine.config.teams import NO_TEAMS, Teams
 from engine.values.caller import Caller, digest
-from engine.values.claim_place import ClaimPlace
-from engine.values.teams import NO_TEAMS, Teams
+from engine.values.json_pointer import ClaimPlace
 
 MAX_TOKEN = 8_192
 """Characters of a token."""

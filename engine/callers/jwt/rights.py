@@ -9,7 +9,7 @@ from typing import Any
 from engine.callers.jwt.refusal import TokenRefused
 from engine.config.callers import JwtIssuer
 from engine.values.caller import Caller
-from engine.values.claim_place import ClaimPlace
+from engine.values.json_pointer import ClaimPlace
 from engine.values.quota import TOKEN_FIELDS, Quota, token_quota
 from engine.values.quota_sharers import bounded
 from engine.values.wildcard import matches

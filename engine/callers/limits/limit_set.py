@@ -8,8 +8,7 @@ from functools import cached_property
 from engine.exchange.exchange import Exchange
 from engine.exchange.request_record import RequestRecord
 from engine.metering.estimate import expected_usage
-from engine.values.counters import Limit, TakeResult
-from engine.values.limit_warning import LimitWarning
+from engine.values.counters import Limit, LimitWarning, TakeResult
 from engine.values.price import Price
 from engine.values.price_list import Prices
 from engine.values.quota import KINDS, QuotaRule

@@ -1,10 +1,10 @@
-"""The names by which a request itself says what it is counted: of a header, a verified claim, or a
-member of its body. All are bounded, see `values/quota_sharers.py` and `values/bounded_names.py`.
-"""
+"""What a request says itself, of a header, a verified claim, or a member of its body: the names by
+which it is counted, and its tags. All are bounded, see `values/quota_sharers.py` and
+`values/bounded_names.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange
@@ -14,6 +14,7 @@ from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from engine.values.quota import QuotaRule, window_seconds
 from engine.values.quota_sharers import NOBODY, PLACES, Sharer, bounded
+from engine.values.tags import tag_value
 from engine.values.wildcard import Patterns
 
 _LARGE = 2**64
@@ -132,3 +133,26 @@ def place_text(sharer: Sharer) -> str:
 def _missing(source: str, param: str) -> GatewayError:
     message = f"A limit counts requests by {source}, and this request has none that is accepted."
     return GatewayError(400, "limit_name_missing", message, param=param, retry=False)
+
+
+DAY = 86_400.0
+
+
+def tag_reader(
+    places: Mapping[str, Sharer], tables: NameTables
+) -> Callable[[Exchange], dict[str, str]]:
+    """A function that gives the values of a request's tags by name. `places` are those of the tags.
+    Within a day a tag has at most as many values as `tables` allow; further ones are one."""
+    readers = [
+        (name, read_place(place), tables.of(("tag", name), DAY).admit)
+        for name, place in places.items()
+    ]
+
+    def read(exchange: Exchange) -> dict[str, str]:
+        tags = {}
+        for name, text_of, admit in readers:
+            if text := text_of(exchange):
+                tags[name] = admit(tag_value(text))
+        return tags
+
+    return read

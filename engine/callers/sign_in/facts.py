@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.config.callers import JwtIssuer
-from engine.values.claim_place import ClaimPlace
+from engine.values.json_pointer import ClaimPlace
 from engine.values.trees import Json
 from engine.values.wildcard import matches
 

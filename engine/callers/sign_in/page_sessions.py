@@ -13,20 +13,56 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
+from msgspec import Struct
 
 from engine.callers.jwt.identity import revocable, unrevocable
 from engine.callers.jwt.issuer_choice import check_claims, choose_issuer
 from engine.callers.jwt.refusal import TokenRefused
 from engine.callers.jwt.rights import caller_of
-from engine.callers.sign_in.cookies import MAX_VALUE, Cookie
 from engine.callers.sign_in.facts import entry_of_facts
 from engine.config.callers import JwtIssuer
-from engine.config.sign_in import SignInConfig
+from engine.config.console import SignInConfig
+from engine.config.teams import Teams
 from engine.exchange.seal_ring import SealRing
+from engine.spec.parameters.parameter_readers import cookies
 from engine.values.caller import Caller
-from engine.values.claim_place import ClaimPlace
-from engine.values.teams import Teams
+from engine.values.json_pointer import ClaimPlace
 from engine.values.trees import Json
+
+MAX_VALUE = 3_800
+"""Characters of a value: browsers take 4,096 bytes with the name and the attributes."""
+
+
+class Cookie(Struct, frozen=True):
+    """A cookie for the whole origin, which scripts cannot read. `same_site` is Lax or Strict.
+    Without TLS, which is for this machine only, it has neither prefix nor `Secure`."""
+
+    purpose: str
+    same_site: str
+    has_tls: bool
+
+    @property
+    def name(self) -> str:
+        return f"{'__Host-' if self.has_tls else ''}modelway-{self.purpose}"
+
+    def read(self, environ: Mapping[str, Any]) -> str:
+        """The value in a request, "" without; of two cookies of the name, neither is taken."""
+        header = environ.get("HTTP_COOKIE")
+        if header is None:
+            return ""
+        values = [value for name, value in cookies(str(header)) if name == self.name]
+        return values[0] if len(values) == 1 and len(values[0]) <= MAX_VALUE else ""
+
+    def set(self, value: str, seconds: float) -> str:
+        """The value of Set-Cookie."""
+        secure = "; Secure" if self.has_tls else ""
+        attributes = f"Path=/; Max-Age={int(seconds)}; HttpOnly{secure}; SameSite={self.same_site}"
+        return f"{self.name}={value}; {attributes}"
+
+    def clear(self) -> str:
+        """The value of Set-Cookie that removes it."""
+        return self.set("", 0)
+
 
 _ENDED = "The session has ended. Sign in again."
 _INVALID = "The session is not valid here any more. Sign in again."

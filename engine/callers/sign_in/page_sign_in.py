@@ -11,17 +11,22 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
-from engine.callers.sign_in.cookies import Cookie
 from engine.callers.sign_in.facts import facts_of
-from engine.callers.sign_in.flow import MAX_SECONDS, Flow, Flows, new_flow
-from engine.callers.sign_in.page_sessions import PageSessions
+from engine.callers.sign_in.flow import (
+    MAX_SECONDS,
+    Flow,
+    Flows,
+    ProviderUnavailable,
+    SignInRefused,
+    new_flow,
+)
+from engine.callers.sign_in.page_sessions import Cookie, PageSessions
 from engine.callers.sign_in.provider import Provider, error_code
-from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
 from engine.config.callers import JwtIssuer
-from engine.config.sign_in import SignInConfig
+from engine.config.console import SignInConfig
 from engine.exchange.sign_in import Arrival, Start
 from engine.values.caller import Caller
-from engine.values.claim_place import ClaimPlace
+from engine.values.json_pointer import ClaimPlace
 from engine.values.trees import Json
 
 MAX_CODE = 4_000

@@ -13,9 +13,8 @@ import orjson
 
 from engine.app.services.limit_counters import counters_of
 from engine.app.services.telemetry import WorkerTelemetry
-from engine.callers.limits.held_limits import HeldLimit, held_limits, states
-from engine.callers.limits.limit_event import holder_text, limit_fields
-from engine.callers.limits.own_limits import OwnLimits
+from engine.callers.limits.held_limits import HeldLimit, OwnLimits, held_limits, states
+from engine.callers.limits.limit_warnings import holder_text, limit_fields
 from engine.cli.config_file import plan_or_exit
 from engine.cli.database import database_at, location_of
 from engine.cli.text_table import Table, print_table

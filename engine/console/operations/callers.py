@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from engine.callers.limits.held_limits import HeldLimit, held_limits, states
-from engine.callers.limits.limit_event import limit_fields
-from engine.callers.limits.own_limits import OwnLimits
+from engine.callers.limits.held_limits import HeldLimit, OwnLimits, held_limits, states
+from engine.callers.limits.limit_warnings import limit_fields
 from engine.exchange.stage_services import Services
 from engine.plan.route import Plan
 from engine.stores.database.failures import DatabaseError

@@ -6,8 +6,15 @@ https://docs.anthropic.com/en/api/creating-message-batches
 
 from __future__ import annotations
 
-from engine.dialects.interface.batches import BatchFormat, BatchResult
-from engine.dialects.interface.files import FileFacts, FileFormat, FileUpload, size_of, text_of
+from engine.dialects.interface.files import (
+    BatchFormat,
+    BatchResult,
+    FileFacts,
+    FileFormat,
+    FileUpload,
+    size_of,
+    text_of,
+)
 from engine.values.trees import Json
 
 _HEADERS = (("anthropic-version", "2023-06-01"), ("anthropic-beta", "files-api-2025-04-14"))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from engine.dialects.interface.batches import BatchFormat, BatchResult
 from engine.dialects.interface.files import (
+    BatchFormat,
+    BatchResult,
     FileFacts,
     FileFormat,
     FileUpload,

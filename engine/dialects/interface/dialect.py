@@ -7,11 +7,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from engine.dialects.interface.batches import BatchFormat
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.dialects.interface.client_secrets import ClientSecretFormat
 from engine.dialects.interface.error_forms import reports_error
-from engine.dialects.interface.files import FileFormat
+from engine.dialects.interface.files import BatchFormat, FileFormat
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.dialects.interface.streams import (

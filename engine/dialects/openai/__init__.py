@@ -15,7 +15,6 @@ from engine.dialects.interface.streams import END_MARKER, index_in
 from engine.dialects.interface.usage import CountedField, RequestFields
 from engine.dialects.openai.answer_as_stream import events_of
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
-from engine.dialects.openai.client_secrets import CLIENT_SECRETS
 from engine.dialects.openai.errors import (
     error_event,
     error_object,
@@ -24,7 +23,7 @@ from engine.dialects.openai.errors import (
     stream_error,
 )
 from engine.dialects.openai.files import BATCHES, FILES
-from engine.dialects.openai.realtime import socket_error, socket_total, socket_usage
+from engine.dialects.openai.realtime import CLIENT_SECRETS, socket_error, socket_total, socket_usage
 from engine.dialects.openai.usage import METER
 from engine.dialects.openai.usage_option import USAGE_OPTION
 from engine.values.trees import Json

@@ -9,8 +9,15 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Sequence
 
-from engine.dialects.interface.batches import BatchFormat, BatchResult
-from engine.dialects.interface.files import FileFacts, FileFormat, FileUpload, size_of, text_of
+from engine.dialects.interface.files import (
+    BatchFormat,
+    BatchResult,
+    FileFacts,
+    FileFormat,
+    FileUpload,
+    size_of,
+    text_of,
+)
 from engine.values.trees import Json
 
 _FILES = ("output_file_id", "error_file_id")

@@ -13,8 +13,7 @@ from engine.objects.batches.batch_requests import BatchWriter
 from engine.objects.batches.batch_uploads import MAX_FILE, MAX_KEPT, BatchUploads
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
-from engine.objects.owners import owner_of
-from engine.objects.sealed_ids import Identity
+from engine.objects.sealed_ids import Identity, owner_of
 from engine.values.errors import GatewayError
 from engine.values.json_edit import JsonPath, apply_edits, edits
 from engine.values.trees import value_at

@@ -13,7 +13,7 @@ import orjson
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
-from engine.dialects.interface.batches import BatchFormat
+from engine.dialects.interface.files import BatchFormat
 from engine.exchange.agent_session import session_of
 from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange

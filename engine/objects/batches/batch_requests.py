@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.dialects.interface.batches import BatchFormat
+from engine.dialects.interface.files import BatchFormat
 from engine.exchange.opened_ids import Batch
 from engine.exchange.request_body import FileView
 from engine.objects.id_places import JsonName, find

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from engine.dialects import Dialect
-from engine.dialects.interface.batches import BatchFormat, BatchResult
+from engine.dialects.interface.files import BatchFormat, BatchResult
 from engine.exchange.opened_ids import Holder
 from engine.exchange.request_record import Outcome
 from engine.exchange.stage_services import BatchStore, Services

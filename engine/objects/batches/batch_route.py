@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.dialects import Dialect
-from engine.dialects.interface.batches import BatchFormat
+from engine.dialects.interface.files import BatchFormat
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Holder, OpenedIds, Upload
 from engine.exchange.stage_services import Services

@@ -13,7 +13,7 @@ from engine.callers.jwt.issuer_choice import check_claims, choose_issuer
 from engine.callers.jwt.rights import MAX_TIME, caller_of
 from engine.plan.route import Plan
 from engine.values.caller import Caller
-from engine.values.claim_place import ClaimPlace
+from engine.values.json_pointer import ClaimPlace
 
 log = logging.getLogger("modelway")
 

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 
 from engine.app.build import build
 from engine.app.routes.internal_call import send
-from engine.config.default_prices import prices_of
+from engine.config.prices import prices_of
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.internal_request import Request, environ_of

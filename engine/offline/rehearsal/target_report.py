@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from engine.config.config import Config
-from engine.config.default_prices import prices_of
 from engine.config.models import Model, RuleConfig, TargetConfig
+from engine.config.prices import prices_of
 from engine.config.upstreams import UpstreamConfig
 from engine.exchange.exchange import Exchange
 from engine.exchange.member_protocols import Target

@@ -23,25 +23,18 @@ from engine.plan.assembly import documents, model_location
 from engine.plan.assembly.assign_operations import Claim, assign
 from engine.plan.assembly.mcp_servers import read_servers
 from engine.plan.assembly.tokenizers import load_tokenizers
-from engine.plan.checks.admission import check_admission
-from engine.plan.checks.caller_transforms import check_caller_transforms
-from engine.plan.checks.client_secrets import check_client_secrets
+from engine.plan.checks.caller_transforms import check_caller_transforms, check_transforms
 from engine.plan.checks.connections import check_connections, check_webhooks
-from engine.plan.checks.deny import check_deny
-from engine.plan.checks.guards import check_guards
 from engine.plan.checks.known_names import check_names
-from engine.plan.checks.mirrors import check_mirrors
-from engine.plan.checks.model_operations import check_operations
+from engine.plan.checks.models import check_operations, check_rules
 from engine.plan.checks.objects import check_objects, object_facts
-from engine.plan.checks.paths import check_paths
+from engine.plan.checks.policies import check_deny, check_guards
 from engine.plan.checks.providers import check_providers
 from engine.plan.checks.regions import check_regions
-from engine.plan.checks.respond import check_responses
+from engine.plan.checks.routes import check_client_secrets, check_paths, check_responses
 from engine.plan.checks.sign_in import check_sign_in
-from engine.plan.checks.target_choice import check_choices
-from engine.plan.checks.target_conditions import check_rules
+from engine.plan.checks.targets import check_admission, check_choices, check_mirrors
 from engine.plan.checks.tools import check_changes
-from engine.plan.checks.transforms import check_transforms
 from engine.plan.checks.upstream_transforms import check_upstream_transforms
 from engine.plan.model_tools import check_models
 from engine.plan.route import (

@@ -22,8 +22,8 @@ from engine.spec.spec import Specification
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.faults import RESERVED, Faults
 from engine.transforms.json_values import JsonValue
-from engine.transforms.operation_edits import has_place
 from engine.transforms.places import ANY, ANY_DEPTH, Place
+from engine.transforms.transform import has_place
 from engine.values.errors import GatewayError
 
 

@@ -1,17 +1,19 @@
-"""Checks transforms of the caller's side, of policies and models, against the documents of the
-operations that they edit: errors for requests, warnings for responses.
-"""
+"""Checks of `transform`: its templates, names and conflicts; and on the caller's side, of policies
+and models, what it edits, against the documents of the operations: errors for requests, warnings
+for responses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.config.config import Config
 from engine.config.transforms import TransformConfig
+from engine.config.upstreams import UpstreamConfig
 from engine.plan.checks.body_edits import Bodies, BodyEditCheck, Rules, note_faults, note_model
 from engine.plan.route import Route, ServedConfig
 from engine.policies import transform_of
@@ -33,9 +35,8 @@ from engine.transforms.faults import (
     UNFIT,
     Faults,
 )
-from engine.transforms.operation_edits import body_schemas, has_unknown_body
 from engine.transforms.template import Template
-from engine.transforms.transform import RequestEdits, Transform
+from engine.transforms.transform import RequestEdits, Transform, body_schemas, has_unknown_body
 from engine.values.errors import GatewayError
 
 REQUESTS = Rules("request", NO_PLACE, UNFIT, REQUIRED, Level.ERROR)
@@ -168,3 +169,43 @@ def _refusal(parameter: Parameter, template: Template | None) -> str:
     except GatewayError as error:
         return without_value(error.message)
     return ""
+
+
+def check_transforms(config: Config, findings: Findings) -> None:
+    """Note the faults of the transforms of upstreams, targets and models."""
+    for upstream in config.upstreams.values():
+        _check(upstream.transform, upstream, config, findings)
+    targets = [target for model in config.models.values() for target in model.targets]
+    targets += [target for route in config.routes for target in route.to]
+    for target in targets:
+        _check(target.transform, config.upstreams.get(target.upstream), config, findings)
+    for model in config.models.values():
+        check_transforms_of_callers(model.transform, config, findings)
+
+
+def check_transforms_of_callers(
+    configs: Iterable[TransformConfig], config: Config, findings: Findings
+) -> None:
+    """Note the faults of transforms of the caller's side, whose options match the schema."""
+    _check(configs, None, config, findings, upstream_side=False)
+
+
+def _check(
+    configs: Iterable[TransformConfig],
+    upstream: UpstreamConfig | None,
+    config: Config,
+    findings: Findings,
+    *,
+    upstream_side: bool = True,
+) -> None:
+    configured = upstream.credentials if upstream is not None else ()
+    credentials = [("header", credential.header) for credential in configured if credential.header]
+    credentials += [
+        ("query", credential.parameter) for credential in configured if credential.parameter
+    ]
+    for transform in configs:
+        faults = Faults()
+        compile_transform(transform, upstream=upstream_side, faults=faults, credentials=credentials)
+        for fault in faults.found:
+            at = (*transform.at, *fault.at)
+            findings.error(config.source, at, fault.code, fault.message, fault.hint, key=fault.key)

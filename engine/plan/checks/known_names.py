@@ -18,7 +18,7 @@ from engine.config.server import read_networks
 from engine.config.unknown_keys import elsewhere
 from engine.config.upstreams import UpstreamConfig
 from engine.edge import answers
-from engine.plan.checks.transforms import check_transforms_of_callers
+from engine.plan.checks.caller_transforms import check_transforms_of_callers
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean

@@ -8,7 +8,7 @@ from engine import dialects
 from engine.config.config import Config
 from engine.config.objects import check_tags
 from engine.config.specs import Spec
-from engine.dialects.interface.batches import BatchFormat
+from engine.dialects.interface.files import BatchFormat
 from engine.objects.facts import EXTENSION, ObjectFacts, read_facts
 from engine.objects.id_places import IdPlace
 from engine.objects.sealed_ids import tag
@@ -21,7 +21,7 @@ from engine.spec.document.node import Node
 from engine.spec.operation import Operation
 from engine.spec.schemas.schema_places import names_in, place_in
 from engine.spec.spec import Specification
-from engine.transforms.operation_edits import body_schemas, has_unknown_body
+from engine.transforms.transform import body_schemas, has_unknown_body
 
 CODE = "MW490"
 _UNDESCRIBED = "**"

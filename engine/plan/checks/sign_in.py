@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from engine.config.callers import JwtIssuer, discovery_url
 from engine.config.config import Config
-from engine.config.console import CALLBACK_PATH, PLAYGROUND, TOOLS
-from engine.config.sign_in import SignInConfig
+from engine.config.console import CALLBACK_PATH, PLAYGROUND, TOOLS, SignInConfig
 from engine.plan.route import Route
 from engine.source.problem import Findings, Level, Path
 

@@ -19,7 +19,7 @@ from websockets.streams import StreamReader
 from websockets.typing import BytesLike
 
 from engine.process.loop_turn import await_turn, paced
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT
 
 try:
     from websockets.speedups import apply_mask

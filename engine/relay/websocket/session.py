@@ -29,7 +29,7 @@ from engine.relay.websocket.liveness import Liveness
 from engine.relay.websocket.message_edits import EditedFrames, MessageEdits
 from engine.relay.websocket.traffic import ReadUsage, TrafficReader
 from engine.values.errors import GatewayError
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT
 
 CHECK_INTERVAL = 0.5
 """Seconds between two checks of the time limits."""

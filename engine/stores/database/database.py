@@ -21,10 +21,15 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from engine.stores.database.connector import SESSION_LIMITS, Connector
+from engine.stores.database.connector import (
+    SESSION_LIMITS,
+    Connector,
+    display,
+    parse_url,
+    with_primary,
+)
 from engine.stores.database.driver_errors import READ_ONLY, REMOVED_FILE, failure
 from engine.stores.database.failures import BadUrl, DatabaseAway
-from engine.stores.database.postgresql_url import display, parse_url, with_primary
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ from engine.process.periodic import PeriodicTask
 from engine.stores.webhooks.outbox import Message, Outbox
 from engine.stores.webhooks.signature import signed_headers
 from engine.values.metric import Sample, counter, gauge
-from engine.values.post_result import PostResult
+from engine.values.upstream_request import PostResult
 
 log = logging.getLogger("modelway")
 

@@ -19,7 +19,7 @@ from engine.machine.worker_locks import try_lock
 from engine.process.periodic import PeriodicTask
 from engine.telemetry.metrics.otlp import Interval
 from engine.values.metric import Collector, counter
-from engine.values.post_result import PostResult
+from engine.values.upstream_request import PostResult
 
 log = logging.getLogger("modelway")
 

@@ -17,7 +17,7 @@ import gevent
 from engine.process.periodic import PeriodicTask
 from engine.telemetry.tracing.spans import Span
 from engine.values.metric import Collector, counter
-from engine.values.post_result import PostResult
+from engine.values.upstream_request import PostResult
 
 log = logging.getLogger("modelway")
 

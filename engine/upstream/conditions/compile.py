@@ -19,7 +19,7 @@ from engine.exchange.exchange import Exchange
 from engine.spec.request_conditions import Condition, ConditionError, compile_condition
 from engine.upstream.conditions.request_facts import RequestFacts
 from engine.upstream.conditions.week_hours import WeekHours
-from engine.values.claim_place import ClaimPlace
+from engine.values.json_pointer import ClaimPlace
 from engine.values.quota_sharers import bounded
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns

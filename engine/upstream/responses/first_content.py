@@ -27,7 +27,7 @@ from engine.relay.sse import MAX_EVENT, Cleaner, NotAnEvent
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import EVENT_STREAM, JSON, IncomingResponse, media_type
 from engine.values.errors import EventTooLarge
-from engine.values.events import LONG_EVENT, split_events
+from engine.values.event_json import LONG_EVENT, split_events
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536

@@ -36,7 +36,7 @@ from engine.upstream.responses.stream_judge import (
     error_class,
 )
 from engine.values.errors import AbortConnection, AbortReason, EventTooLarge
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT
 
 _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 

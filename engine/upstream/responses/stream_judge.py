@@ -17,8 +17,7 @@ from engine.process.loop_turn import paced, paced_if_many
 from engine.upstream.client.failures import Truncated
 from engine.upstream.responses.first_content import lacks_end
 from engine.upstream.targets import retry
-from engine.values.event_json import event_json
-from engine.values.events import LONG_EVENT, split_events
+from engine.values.event_json import LONG_EVENT, event_json, split_events
 from engine.values.redaction import Redaction
 
 _MAX_READS = 8

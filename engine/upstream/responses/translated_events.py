@@ -22,8 +22,7 @@ from engine.translations import AnyStreamTranslator
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.upstream.client.failures import InvalidAnswer
 from engine.values.errors import EventTooLarge, GatewayError, without_frames
-from engine.values.event_json import event_type, json_or_none
-from engine.values.events import split_events
+from engine.values.event_json import event_type, json_or_none, split_events
 from engine.values.redaction import Redaction
 
 _QUIET = 5.0

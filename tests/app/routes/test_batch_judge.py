@@ -13,8 +13,7 @@ from engine.app.services.worker_services import services_of
 from engine.edge.inside_call import InsideCalls
 from engine.exchange.opened_ids import Batch, Holder
 from engine.objects.batches.batch_requests import BatchRequest
-from engine.objects.owners import owner_of
-from engine.objects.sealed_ids import Identity, Sealer
+from engine.objects.sealed_ids import Identity, Sealer, owner_of
 from engine.plan.assembly.make_plan import make_plan
 from engine.upstream.client.client import Client
 from engine.values.caller import Caller

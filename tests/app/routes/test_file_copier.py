@@ -14,8 +14,7 @@ from engine.config.objects import FileRules
 from engine.edge.inside_call import InsideCalls
 from engine.exchange.opened_ids import Holder
 from engine.objects.file_copies import FileCopies
-from engine.objects.owners import owner_of
-from engine.objects.sealed_ids import Identity, Sealer
+from engine.objects.sealed_ids import Identity, Sealer, owner_of
 from engine.offline.rehearsal.stand_ins import CannedResponse, Recorder, StandInAnswer
 from engine.plan.assembly.make_plan import make_plan
 from engine.spec.bodies.multipart import boundary_of, parse

@@ -11,8 +11,7 @@ from engine.app.services.limit_warnings import WarningReport, event_id
 from engine.stores.webhooks import outbox as outbox_module
 from engine.stores.webhooks.outbox import Outbox
 from engine.values.calendar import Calendar
-from engine.values.counters import Limit
-from engine.values.limit_warning import LimitWarning
+from engine.values.counters import Limit, LimitWarning
 from engine.values.quota import Quota, QuotaRule
 from engine.values.quota_sharers import shared_by
 

@@ -14,8 +14,8 @@ from engine.callers.jwt.cached_load import MAX_AGE, MIN_INTERVAL, STALE_AGE
 from engine.callers.jwt.identity import ends_of, issuer_identity, revocable
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
+from engine.config.teams import Teams
 from engine.values.caller import Team
-from engine.values.teams import Teams
 from tests.support.each import each
 from tests.support.odd_tokens import ODD
 from tests.support.signed_tokens import (

@@ -2,7 +2,7 @@ import pytest
 
 from engine.callers.jwt.refusal import TokenRefused
 from engine.callers.jwt.rights import caller_of, meets
-from engine.values.claim_place import ClaimPlace
+from engine.values.json_pointer import ClaimPlace
 from engine.values.quota import Quota
 from tests.support.signed_tokens import ENTRY, NOW, claims, issuers
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engine.callers.limits.held_limits import held_limits, states
-from engine.callers.limits.own_limits import OwnLimits
+from engine.callers.limits.held_limits import OwnLimits, held_limits, states
 from engine.values.caller import Caller, Team
 from engine.values.counters import TakeResult
 from engine.values.quota import Quota, QuotaRule

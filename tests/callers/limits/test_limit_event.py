@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.callers.limits.limit_event import warning_event, warning_text
+from engine.callers.limits.limit_warnings import warning_event, warning_text
 from engine.values.calendar import Calendar
-from engine.values.counters import Limit
-from engine.values.limit_warning import LimitWarning
+from engine.values.counters import Limit, LimitWarning
 from engine.values.quota import Quota, QuotaRule
 from engine.values.quota_sharers import NOBODY, Sharer, Sharing, shared_by
 from tests.support.each import each

@@ -8,8 +8,7 @@ import pytest
 from engine.callers.limits.limit_warnings import LimitWarnings, claim_of
 from engine.stores.counters.memory import MemoryCounters
 from engine.values.calendar import Calendar
-from engine.values.counters import CountersAway, Limit
-from engine.values.limit_warning import LimitWarning
+from engine.values.counters import CountersAway, Limit, LimitWarning
 from engine.values.quota import Quota, QuotaRule
 from engine.values.quota_sharers import shared_by
 from tests.support.clock import MicrosecondClock

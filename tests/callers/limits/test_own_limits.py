@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.callers.limits.own_limits import OwnLimits
+from engine.callers.limits.held_limits import OwnLimits
 from engine.values.caller import Caller, Team
 from engine.values.quota import Quota, QuotaRule
 from engine.values.quota_sharers import NOBODY, Sharer, Sharing, shared_by

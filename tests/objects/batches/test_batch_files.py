@@ -10,8 +10,7 @@ from engine.objects.batches.batch_files import BatchFiles
 from engine.objects.batches.batch_requests import BatchWriter, VendorRequest
 from engine.objects.batches.batch_uploads import BatchUploads, UploadPiece
 from engine.objects.id_opener import IdOpener
-from engine.objects.owners import owner_of
-from engine.objects.sealed_ids import Identity, Sealer
+from engine.objects.sealed_ids import Identity, Sealer, owner_of
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.each import each

@@ -10,7 +10,7 @@ from engine.spec.expression import parse
 from engine.spec.spec import read
 from engine.transforms.compile import compile_transform
 from engine.transforms.faults import Faults
-from engine.transforms.operation_edits import body_schemas
+from engine.transforms.transform import body_schemas
 from tests.support.configs import read_config
 
 OPERATION = """  /{id}:

@@ -15,7 +15,7 @@ from websockets.frames import BINARY, TEXT, Close
 from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.outbox import FULL
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT
 from tests.support.frames import CLOSE, PING, PONG, Peer, RawFrame
 from tests.support.peer import Authority, server_context
 from tests.support.session import PATIENCE, pair

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
 
 from engine.telemetry.metrics.exporter import MetricsExporter, exports_collector
-from engine.values.post_result import PostResult
+from engine.values.upstream_request import PostResult
 
 
 class World:

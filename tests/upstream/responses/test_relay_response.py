@@ -22,7 +22,7 @@ from engine.upstream.responses.first_content import read_first_content
 from engine.upstream.responses.relay_response import relay
 from engine.upstream.targets.target import Target
 from engine.values.errors import AbortConnection, GatewayError
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT
 from tests.support.documents import exchange
 from tests.support.upstreams import (
     EVENTS,

@@ -18,7 +18,7 @@ from engine.upstream.responses.first_content import ErrorFirst, FirstContent, re
 from engine.upstream.responses.relay_response import relay
 from engine.upstream.responses.stream_judge import MAX_EVENT_END, ReportedError, StreamJudge
 from engine.values.errors import AbortConnection
-from engine.values.events import LONG_EVENT
+from engine.values.event_json import LONG_EVENT
 from engine.values.redaction import Redaction
 from tests.support.documents import exchange
 from tests.support.each import each

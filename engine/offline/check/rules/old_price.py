@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.config.default_prices import priced_provider
+from engine.config.prices import priced_provider
 from engine.config.providers import MAX_AGE
 from engine.offline.check.audit import AuditCase
 from engine.values.wildcard import ByName

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.config.default_prices import priced_provider
 from engine.config.listed_models import ListedModel, listed_models
 from engine.config.models import Model
+from engine.config.prices import priced_provider
 from engine.offline.check.audit import AuditCase
 from engine.values.price import Price
 from engine.values.wildcard import ByName

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.config.default_prices import default_prices
+from engine.config.prices import default_prices
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.values.price import PIECES, TOKENS, Price
 from engine.values.price_list import TeamPriceList, percent_text

@@ -85,3 +85,25 @@ routes:
 """
     result = make_plan(write(tmp_path, config), ENVIRON)
     assert [problem.code for problem in result.problems if problem.code == "MW382"] == ["MW382"]
+
+
+CLAUDE = {"claude": {"url": "http://claude.test/v1", "dialect": "anthropic"}}
+
+
+@pytest.mark.parametrize(
+    ("mirror", "expected"),
+    [
+        ({"to": [{"upstream": "spare"}], "percent": 5}, ["MW548"]),  # no operation has a task
+        ({"to": [{"upstream": "spare"}], "percent": 5, "operations": ["shop.chat"]}, []),
+        ({"to": [{"upstream": "spare"}], "percent": 5, "operations": ["shop.*"]}, []),
+        ({"to": [{"upstream": "spare"}], "percent": 5, "operations": ["shop.show"]}, ["MW548"] * 2),
+        ({"to": [{"upstream": "claude"}], "percent": 5, "operations": ["shop.chat"]}, ["MW549"]),
+        ({"to": [{"upstream": "gone"}], "percent": 5}, ["MW313"]),
+        ({"to": [{"upstream": "spare"}], "percent": 0}, ["MW104"]),
+    ],
+)
+def test_a_mirror(tmp_path: Path, mirror: dict[str, Any], expected: list[str]) -> None:
+    config = patched(CONFIG, {"models": {"big": {"mirror": mirror}}, "upstreams": CLAUDE})
+    problems = make_plan(write(tmp_path, config), ENVIRON).problems
+    codes = [problem.code for problem in problems]
+    assert [code for code in codes if code in ("MW104", "MW313", "MW548", "MW549")] == expected

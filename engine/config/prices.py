@@ -1,14 +1,17 @@
-"""`teams.*.prices` of gateway.yaml: what the requests of a team's members cost."""
+"""Prices of models: of teams (`teams.*.prices` of gateway.yaml), and, without a price in the
+config, those of the providers of a model's upstreams."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
 
+from engine.config.config import Config
+from engine.config.providers import Provider
+from engine.config.teams import Teams
 from engine.source.problem import Findings, Source
-from engine.values.price import price_of
-from engine.values.price_list import TeamPriceList
-from engine.values.teams import Teams
+from engine.values.price import Price, price_of
+from engine.values.price_list import Prices, TeamPriceList
 from engine.values.trees import Json, Section
 
 _LOWEST = Decimal(-100)
@@ -45,3 +48,26 @@ def effective_lists(lists: Mapping[str, TeamPriceList], teams: Teams) -> dict[st
         if price_list is not None:
             effective[name] = price_list
     return effective
+
+
+def prices_of(config: Config) -> Prices:
+    """The prices of all models, and those of teams."""
+    return Prices(
+        config.prices, default_prices(config), effective_lists(config.team_prices, config.teams)
+    )
+
+
+def default_prices(config: Config) -> dict[str, Mapping[str, Price]]:
+    """The prices of each upstream's models, by upstream and the provider's name for the model."""
+    upstreams = config.upstreams.values()
+    used = {u.name: priced_provider(u.provider, config) for u in upstreams}
+    return {name: config.catalog.prices(p.name) for name, p in used.items() if p is not None}
+
+
+def priced_provider(name: str, config: Config) -> Provider | None:
+    """The provider of that name if its prices apply. None for "", for prices in another currency,
+    and if operators name the models themselves."""
+    provider = config.catalog.read(name) if name else None
+    if provider is None or provider.own_names or provider.currency != config.currency:
+        return None
+    return provider

@@ -1,4 +1,5 @@
-"""Checks of the policy `deny`: its locations exist, and requests can meet its conditions."""
+"""Checks of the policies `deny` and `guard`: the locations and webhooks that they name exist,
+requests can meet the conditions, and what is guarded can be judged."""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ from engine.spec.request_locations import (
     unnamed,
 )
 from engine.spec.spec import Specification
+from engine.upstream.client.address import origin_of
 from engine.values.units import format_names
 
 _MAX_NAMED = 3
@@ -182,3 +184,37 @@ def _is_opaque(route: Route) -> bool:
 
 def _names(routes: Sequence[Route]) -> str:
     return format_names(list(dict.fromkeys(r.operation.id for r in routes)), _MAX_NAMED)
+
+
+def check_guards(routes: Iterable[Route], config: Config, findings: Findings) -> None:
+    """Note problems of the policies `guard` of routes whose options match the schema."""
+    guarded: dict[Path, tuple[Policy, list[Route]]] = {}
+    for route in routes:
+        for policy in route.policies:
+            if policy.name == "guard" and isinstance(policy.options, dict):
+                guarded.setdefault(policy.at, (policy, []))[1].append(route)
+    for policy, of_policy in guarded.values():
+        _check_webhook(policy, config, findings)
+        sessions = [route.operation.id for route in of_policy if route.websocket is not None]
+        if sessions:
+            names = format_names(sessions, _MAX_NAMED)
+            message = f"messages of {names} are not judged: a WebSocket"
+            hint = "write the guard at the other routes, or remove the WebSocket's"
+            findings.note(config.source, policy.at, Level.WARNING, "MW547", message, hint, key=True)
+
+
+def _check_webhook(policy: Policy, config: Config, findings: Findings) -> None:
+    webhook, at = policy.options.get("webhook"), (*policy.at, "webhook")
+    if not isinstance(webhook, str):
+        return  # the check of options notes it
+    if "://" not in webhook:
+        exists = webhook in config.upstreams or config.invalid.has("upstreams", webhook)
+        if not exists:
+            hint = did_you_mean(webhook, config.upstreams, "write a URL, https://...")
+            findings.error(config.source, at, "MW313", f"unknown upstream '{webhook}'", hint)
+        return
+    try:
+        origin_of(webhook)
+    except ValueError as error:
+        message = f"the webhook cannot be used: {error}"
+        findings.error(config.source, at, "MW546", message, "write https://guard.example.com")

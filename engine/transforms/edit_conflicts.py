@@ -1,12 +1,14 @@
-"""Checks that the edits of a body touch places that do not overlap."""
+"""Checks that no two edits of a transform touch one header or parameter, or places of a body that
+overlap."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.source.problem import Path
-from engine.transforms.faults import CONFLICT, SYNTAX, Faults
+from engine.transforms.faults import CONFLICT, RESERVED, SYNTAX, Faults
 from engine.transforms.places import ANY, ANY_DEPTH, Place, parse_place
 
 _BOTH_ENDS = frozenset({"prepend", "append"})
@@ -88,3 +90,60 @@ def _conflict(first: _Edit, second: _Edit) -> bool:
         return not ((kinds <= _BOTH_ENDS and len(kinds) == 2) or kinds == {"rename to", "default"})
     above = first if len(path) < len(other_path) else second
     return above.kind not in _AROUND
+
+
+class EditedNames:
+    """The names that the edits at one place touch. Each may occur once, and none of `reserved`,
+    which gives the reason by name.
+
+    `default` and `add` may name the target of a `rename`: they set it if it is still missing. With
+    `lower`, names are compared in lower case, as headers are.
+    """
+
+    def __init__(
+        self,
+        at: Path,
+        faults: Faults,
+        reserved: Mapping[str, str] | None = None,
+        *,
+        lower: bool = False,
+    ) -> None:
+        self._at = at
+        self._faults = faults
+        self._reserved = reserved or {}
+        self._lower = lower
+        self._kinds: dict[str, str] = {}
+        self._targets: set[str] = set()
+        self._renamed: dict[str, str] = {}
+
+    def read(self, section: Mapping[str, Any]) -> None:
+        """Note every edit of a section by its kind."""
+        for index, name in enumerate(section.get("remove", ())):
+            self._note(name, "remove", (*self._at, "remove", index), key=False)
+        for old, new in section.get("rename", {}).items():
+            at = (*self._at, "rename", old)
+            self._note(old, "rename", at, key=True)
+            self._note(new, "rename", at, key=False)
+            self._targets.add(self._fold(new))
+            self._renamed[self._fold(old)] = new
+        for kind in ("default", "add", "set"):
+            for name in section.get(kind, ()):
+                self._note(name, kind, (*self._at, kind, name), key=True)
+
+    def _note(self, name: str, kind: str, at: Path, *, key: bool) -> None:
+        folded = self._fold(name)
+        if folded in self._reserved:
+            message = f"'{name}' cannot be edited"
+            self._faults.add(at, RESERVED, message, self._reserved[folded], key=key)
+        if kind in ("default", "add") and folded in self._targets:
+            return
+        if (other := self._kinds.get(folded)) is not None:
+            message = f"'{name}' is edited twice, by '{other}' and by '{kind}'"
+            hint = "keep one of the two"
+            if kind in ("default", "add") and (new := self._renamed.get(folded)) is not None:
+                hint = f"give the value to the new name, '{new}'"
+            self._faults.add(at, CONFLICT, message, hint, key=key)
+        self._kinds[folded] = kind
+
+    def _fold(self, name: str) -> str:
+        return name.lower() if self._lower else name
