@@ -3,7 +3,8 @@
 The law, measured on the official SDKs: an event is passed on only if it has data. `id` and `retry`
 lines, a byte order mark and empty `data:` lines are removed. Comments between events, event names
 and `[DONE]` pass if the dialect's `StreamRules` allow them. A field `error` with JSON is an event
-with that error. Bytes that are already clean pass unchanged.
+with that error. A text that only keeps the connection alive becomes a comment. Bytes that are
+already clean pass unchanged.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ _BEGINNING = 1_024
 _FIELD = re.compile(rb"[A-Za-z][\w-]*:")
 _FIELD_START = re.compile(rb"^(?:event|data)\b", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
+
+_ALIVE = rb"(?i:ping|keep-?alive|heartbeat)"
+_ALIVE_NAME = re.compile(_ALIVE)
+_ALIVE_DATA = re.compile(rb":|\[?" + _ALIVE + rb"\]?\n|\"\"\n")
+"""The name of an event that keeps a connection alive, and the beginning of a line of data that does
+and is no JSON, such as `data: : keepalive` of Vertex AI
+(https://github.com/anomalyco/opencode/issues/50871)."""
 _CR = 0x0D
 
 
@@ -222,7 +230,9 @@ class Cleaner(Filter):
         if len(data) > 1 and all(map(_is_whole, data)):  # one line end between two events
             return b"".join(map(self._event, map(_block, names, data)))
         if not any(line.strip() for line in data):
-            return b"\n".join(comments) + b"\n\n" if comments and self._rules.comments else b""
+            return self._comments(comments)
+        if len(data) == 1 and _keeps_alive(name, data[0]):
+            return self._comments([*comments, b": keep-alive"])
         if not self._rules.end_marker and b" ".join(data).strip() == END_MARKER:
             return b""
         if not self._rules.names:
@@ -230,17 +240,28 @@ class Cleaner(Filter):
         head = b"event: " + name + b"\n" if name else b""
         return head + b"".join(b"data: " + line + b"\n" for line in data) + b"\n"
 
+    def _comments(self, lines: list[bytes]) -> bytes:
+        return b"\n".join(lines) + b"\n\n" if lines and self._rules.comments else b""
+
 
 @cache
 def _clean_events(rules: StreamRules) -> re.Pattern[bytes]:
     """Matches events that pass unchanged, in bytes without a CR: each has one line of data, after
     its name if names are allowed. If `[DONE]` is not allowed, no data may begin with a bracket."""
-    name = rb"(?:event: [^\n]+\n)?" if rules.names else rb""
-    # [^\s\[] is three times slower than [^\s].
-    first = rb"[^\s]" if rules.end_marker else rb"[^\s\[]"
+    name = rb"(?:event: (?!%b\ndata: [^{\[])[^\n]+\n)?" % _ALIVE if rules.names else rb""
+    # [^\s\[] is three times slower than [^\s], and nearly all data begins with a brace.
+    other = rb"[^\s]" if rules.end_marker else rb"[^\s\[]"
+    first = rb"(?:\{|(?!%b)%b)" % (_ALIVE_DATA.pattern, other)
     # The outer + is not possessive: before Python 3.11.5 one that fails keeps what its last round
     # began (gh-106052), so that half an event would pass.
     return re.compile(rb"(?:" + name + rb"data: " + first + rb"[^\n]*+\n\n)+")
+
+
+def _keeps_alive(name: bytes, line: bytes) -> bool:
+    """Whether an event with one line of data says nothing but that the connection is alive."""
+    if _ALIVE_DATA.match(line + b"\n"):
+        return True
+    return _ALIVE_NAME.fullmatch(name) is not None and line[:1] not in (b"{", b"[")
 
 
 def _is_truncated(block: bytes) -> bool:

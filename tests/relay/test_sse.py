@@ -91,6 +91,19 @@ TABLE = [
     ("two spaces after data", b"data:  x\n\n", b"data:  x\n\n", b"data:  x\n\n"),
     ("event field is case-sensitive", b"Data: x\n\n" + A, A, A),
     ("utf-8", 'data: {"é":"日本"}\n\n'.encode(), *['data: {"é":"日本"}\n\n'.encode()] * 2),
+    *(
+        (f"kept alive by {text.decode()!r}", text + A, b": keep-alive\n\n" + A, A)
+        for text in (
+            b"data: : keepalive\n\n",
+            b"data: ping\n\n",
+            b"data: [HEARTBEAT]\n\n",
+            b'data: ""\n\n',
+            b"event: ping\ndata: keep-alive\n\n",
+            b"event:heartbeat\ndata:1764524042\n\n",
+            b"event: keepalive\ndata: null\n\n",
+        )
+    ),
+    ("a text", b"data: pings\n\n", b"data: pings\n\n", b"data: pings\n\n"),
     ("an array", b"data: [1]\n\n", b"data: [1]\n\n", b"data: [1]\n\n"),
 ]
 ROWS = [(row[0], *row[1:]) for row in TABLE]
@@ -163,6 +176,8 @@ LINES = st.sampled_from(
         b"data",
         b"data: [DONE]",
         b"event: ping",
+        b"data: [ping]",
+        b"data: : c",
         b"event:",
         b"id: 7",
         b"retry: 1",

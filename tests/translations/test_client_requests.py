@@ -145,6 +145,11 @@ ONE_TOOL: Json = {"tools": [{"type": "function", "function": {"name": "f"}}]}
             ["chat_template_kwargs.enable_thinking"],
         ),
         (
+            "chat_completions",
+            {"enable_thinking": True, "thinking_budget": 0},
+            ["thinking_budget"],
+        ),
+        (
             "messages",
             {
                 "max_tokens": 9,
@@ -347,6 +352,14 @@ BUDGET = {"type": "enabled", "budget_tokens": 2048}
         ({"reasoning": {"enabled": False}}, {"type": "disabled"}, {"effort": "minimal"}),
         ({"reasoning": {"exclude": True}}, None, None),
         ({"enable_thinking": False}, {"type": "disabled"}, {"effort": "minimal"}),
+        ({"thinking_budget": 2048}, BUDGET, {"effort": "low"}),
+        ({"enable_thinking": True, "thinking_budget": 2048}, BUDGET, {"effort": "low"}),
+        (
+            {"enable_thinking": False, "thinking_budget": 2048},
+            {"type": "disabled"},
+            {"effort": "minimal"},
+        ),
+        ({"thinking_budget": 0}, {"type": "disabled"}, {"effort": "minimal"}),
         ({"thinking": {"type": "enabled"}}, {"type": "enabled", "budget_tokens": 4000}, None),
         ({"enable_thinking": True}, {"type": "enabled", "budget_tokens": 4000}, None),
         ({"reasoning_effort": "low", "thinking": {"type": "enabled"}}, BUDGET, {"effort": "low"}),
@@ -590,13 +603,16 @@ def test_cursor_chooses_tools_in_the_words_of_other_formats(
     assert (request.tool_choice, request.unread) == (expected, [])
 
 
-@each("thinks", [True, False])
-def test_the_switch_of_a_chat_template_is_one_to_think(thinks: bool) -> None:
-    members = {"chat_template_kwargs": {"enable_thinking": thinks}}
+@each(
+    ("switch", "thinks"),
+    [("enable_thinking", True), ("enable_thinking", False), ("thinking", True)],
+)
+def test_the_switch_of_a_chat_template_is_one_to_think(switch: str, thinks: bool) -> None:
+    members = {"chat_template_kwargs": {switch: thinks}}
     body = json.dumps({"messages": [ASKED], **members}).encode()
     request = language("chat_completions").read_request(body, RequestLine())
     assert request.thinking == Thinking(off=not thinks, adaptive=thinks)
-    assert request.place_of("thinking") == "chat_template_kwargs.enable_thinking"
+    assert request.place_of("thinking") == f"chat_template_kwargs.{switch}"
     members["chat_template_kwargs"]["other"] = True
     with pytest.raises(GatewayError, match=r"chat_template_kwargs\.other"):
         exchange("chat_completions", "messages", {"messages": [ASKED], **members})
@@ -685,3 +701,39 @@ def test_what_recorded_clients_send_is_carried_or_left_out(
 def test_what_they_mean_is_never_dropped(caller: str, request_members: Json, name: str) -> None:
     with pytest.raises(GatewayError, match=re.escape(name)):
         exchange(caller, "generate_content", request_members)
+
+
+@pytest.mark.parametrize("target", ["responses", "messages", "generate_content", "converse"])
+def test_calls_without_ids_and_their_results_are_told_apart_by_their_order(target: str) -> None:
+    calls = [
+        {**CALL, "id": "", "function": {"name": "f", "arguments": f'{{"a":{n}}}'}} for n in "12"
+    ]
+    results = [
+        {"role": "tool", "content": "one"},
+        {"role": "tool", "tool_call_id": "", "content": "two"},
+    ]
+    turn = {"role": "assistant", "content": "", "tool_calls": calls}
+    text = json.dumps(sent("chat_completions", target, {"messages": [ASKED, turn, *results]}))
+    ids = re.findall(r'"(?:id|call_id|toolUseId|tool_use_id)": "(call\w*)"', text)
+    assert ids == ["call", "call_2", "call", "call_2"]
+    assert text.index("one") < text.index("two")
+
+
+@each(
+    ("caller", "members", "dropped"),
+    [
+        ("messages", {"safeguards": [{"type": "dangerous_tool_use"}]}, "safeguards"),
+        ("chat_completions", {"reasoning_split": True}, "reasoning_split"),
+        (
+            "chat_completions",
+            {"reasoning": {"effort": "low", "summary": "auto"}},
+            "reasoning.summary",
+        ),
+    ],
+)
+def test_what_changes_no_answer_is_left_out_and_named(
+    caller: str, members: Json, dropped: str
+) -> None:
+    limit = {"max_tokens": 99} if caller == "messages" else {}
+    request = {"messages": [ASKED], **limit, **members}
+    assert exchange(caller, "generate_content", request).dropped == [dropped]

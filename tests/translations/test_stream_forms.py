@@ -59,6 +59,7 @@ FORMS: dict[str, Callable[[Events], bytes]] = {
     "events of no kind between them": lambda events: (
         b'event: fancy\ndata: {"type": "fancy"}\n\n'.join([*events, b""])
     ),
+    "texts that keep it alive": _before_each(b"data: : keepalive\n\nevent: ping\ndata: hi\n\n"),
     "pings between them": lambda events: b'event: ping\ndata: {"type": "ping"}\n\n'.join(
         [*events, b""]
     ),

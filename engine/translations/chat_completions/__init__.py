@@ -32,12 +32,12 @@ LANGUAGE = Language(
         (
             *("metadata", "user", "safety_identifier", "service_tier", "messages.name"),
             *("verbosity", "prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
-            *("web_search_options.search_context_size", "messages.thinking_blocks"),
-            *("cache_control", "usage", "include_reasoning", "transforms", "route", "session_id"),
-            *("provider.order", "provider.sort", "provider.only", "provider.ignore"),
+            *("web_search_options.search_context_size", "messages.content.image_url.format"),
+            *("include_reasoning", "reasoning.summary", "reasoning_format", "reasoning_split"),
+            *("*.provider_specific_fields*", "messages.thinking_blocks", "*.extra_content"),
+            *("provider.order", "provider.sort", "provider.only", "provider.ignore", "usage"),
             *("provider.allow_fallbacks", "provider.require_parameters", "provider.max_price"),
-            *("litellm_*", "messages.content.image_url.format"),  # vendors have added them
-            *("*.provider_specific_fields", "*.provider_specific_fields.*", "*.extra_content"),
+            *("cache_control", "transforms", "session_id", "route", "litellm_*", "tool_stream"),
         )
     ),
     features=FEATURES,

@@ -112,8 +112,7 @@ def _annotations(texts: Iterable[neutral.Text]) -> list[Json]:
 
 def annotation(citation: neutral.Citation, offset: int, length: int) -> Json:
     """A citation of a text that begins at `offset` of the content and has `length` characters."""
-    cited = write_citation(citation, offset, length)
-    return {"type": "url_citation", "url_citation": cited}
+    return {"type": "url_citation", "url_citation": write_citation(citation, offset, length)}
 
 
 class _Choice(events.BlockWriter[Json | None]):

@@ -20,6 +20,7 @@ from engine.translations.vendors import openai_content
 
 _THINKING = "thinking"
 
+_NO_ID = "call"  # of calls and results to which a server gave none: their order tells them apart
 _THOUGHTS = msgspec.json.Decoder(shapes.ThinkingPart)
 
 
@@ -116,7 +117,7 @@ def read_result(
     if isinstance(message, shapes.FunctionMessage):
         result_id = call_id(f"call_{openai_content.required(message.name, f'{place}.name')}")
     else:
-        result_id = openai_content.required(message.tool_call_id, f"{place}.tool_call_id")
+        result_id = message.tool_call_id or _NO_ID
     content = read_content(message.content, f"{place}.content", unread)
     return [neutral.ToolResult(id=result_id, content=content, place=place)]
 
@@ -144,7 +145,7 @@ def _read_calls(
         if call.extra_content:
             yield from _read_extra(call, where, unread)
         yield neutral.ToolCall(
-            id=openai_content.required(call.id, f"{where}.id"),
+            id=call.id or _NO_ID,
             name=openai_content.required(call.function.name, f"{where}.function.name"),
             arguments=call.function.arguments or "",
             place=where,

@@ -11,7 +11,7 @@ from engine.translations.chat_completions import content_reader
 from engine.translations.chat_completions import request_shapes as shapes
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.json_members import Members
+from engine.translations.neutral.json_members import NULL, Members
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request import (
     BuiltInTool,
@@ -46,12 +46,13 @@ _HARMLESS = {
     "search_parameters": (b'{"mode":"off"}',),  # xAI's
 }
 _other_members = openai_fields.other_members(_HARMLESS)
-_SWITCH = "enable_thinking"
+_QWEN = ("enable_thinking", "thinking_budget")
+_SWITCHES = ("enable_thinking", "thinking")
 _rare_members = attrgetter(
     *("function_call", "response_format", "random_seed", "web_search_options", "provider"),
-    *("reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"),
+    *("reasoning_effort", "reasoning", "thinking", "chat_template_kwargs", *_QWEN),
 )
-"""The members that few requests have: false where none is there, or if `enable_thinking` is."""
+"""The members that few requests have: all are false where none is there."""
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
@@ -81,7 +82,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     )
     openai_fields.read_tool_choice(members.tool_choice, request, nested=True)
     _read_sampling(members, request)
-    if any(_rare_members(members)) or members.enable_thinking is False:
+    if any(_rare_members(members)):
         _read_rare(members, request)
     request.extra = _other_members(members)
     request.unread.extend(request.extra)
@@ -206,21 +207,25 @@ def _read_sampling(members: shapes.RequestObject, request: ChatRequest) -> None:
 
 def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
     """How much the model is to think, also in members that vendors have added: `reasoning`
-    (OpenRouter), `thinking` (DeepSeek, Z.ai, LiteLLM) and `enable_thinking` (Qwen), also in
-    `chat_template_kwargs` (vLLM)."""
+    (OpenRouter), `thinking` (DeepSeek, Z.ai, LiteLLM), `enable_thinking` and `thinking_budget`
+    (Qwen), and switches in `chat_template_kwargs` (vLLM)."""
     readings: dict[str, Thinking | None] = {}
     if (effort := members.reasoning_effort) is not None:
         readings["reasoning_effort"] = Thinking(effort=effort, off=effort == "none")
     for name, read in (("reasoning", _read_reasoning), ("thinking", _read_switch)):
         if (raw := present(getattr(members, name))) is not None:
             readings[name] = read(Members(raw, name, request.unread))
-    switches = {_SWITCH: members.enable_thinking}
+    qwen = Members({name: getattr(members, name) or NULL for name in _QWEN})
+    thinks, budget = qwen.boolean(_QWEN[0]), qwen.integer(_QWEN[1])
+    switches = {_QWEN[0]: thinks}
     if present(members.chat_template_kwargs) is not None:
         options = Members(members.chat_template_kwargs, "chat_template_kwargs", request.unread)
-        switches[options.place_of(_SWITCH)] = options.boolean(_SWITCH)
+        switches |= {options.place_of(each): options.boolean(each) for each in _SWITCHES}
         options.rest()
-    for name, thinks in switches.items():
-        readings[name] = None if thinks is None else Thinking(off=not thinks, adaptive=thinks)
+    for name, on in switches.items():
+        readings[name] = None if on is None else Thinking(off=not on, adaptive=on)
+    if budget is not None:
+        readings[_QWEN[1]] = Thinking(budget=budget or None, off=thinks is False or budget == 0)
     stated = [(name, thinking) for name, thinking in readings.items() if thinking is not None]
     for name, thinking in stated[:1]:
         request.thinking, request.places["thinking"] = thinking, name

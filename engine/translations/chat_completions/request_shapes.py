@@ -186,7 +186,8 @@ class RequestObject(JsonObject):
     reasoning_effort: str | None = None
     reasoning: Raw = Raw()
     thinking: Raw = Raw()
-    enable_thinking: bool | None = None
+    enable_thinking: Raw = Raw()
+    thinking_budget: Raw = Raw()
     chat_template_kwargs: Raw = Raw()
     repetition_penalty: Raw = Raw()
     min_p: Raw = Raw()

@@ -156,6 +156,9 @@ def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losse
         losses,
         prefill=model.parameters.prefill,
     )
+    for index in range(len(messages) - 1, 0, -1):
+        if messages[index]["role"] == messages[index - 1]["role"]:  # one between had no content
+            messages[index - 1]["content"] += messages.pop(index)["content"]
     instructions = writer.system(texts_only(system, losses))
     return (
         {"system": instructions, "messages": messages} if instructions else {"messages": messages}

@@ -174,8 +174,7 @@ class Writer:
     def _add(self, index: int) -> _CandidateWriter:
         head = encode(self._head)[1:]
         answer_end = b'],"role":"model"},"index":%d}],%b' % (index, head)
-        candidate = self._candidates[index] = _CandidateWriter(self._request, answer_end)
-        return candidate
+        return self._candidates.setdefault(index, _CandidateWriter(self._request, answer_end))
 
     def _write_tokens(self, event: events.Tokens) -> bytes:
         content = {"parts": [_EMPTY_PART], "role": "model"}

@@ -35,7 +35,7 @@ LANGUAGE = Language(
             *("metadata", "metadata.*", "user_profile_id", "workspace_id", "billing_policy"),
             *("service_tier", "speed", "fallback_credit_token", "anthropic_version", "*betas"),
             *("*.caller", "tools.max_uses", "tools.max_characters", "tools.eager_input_streaming"),
-            *("thinking.block_binding", "thinking.display"),
+            *("thinking.block_binding", "thinking.display", "safeguards"),
         )
     ),
     headers=(("anthropic-version", "2023-06-01"),),

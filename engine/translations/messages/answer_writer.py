@@ -247,5 +247,4 @@ class Writer(events.FirstCandidateWriter):
 
 
 def _event(document: Json) -> bytes:
-    kind: str = document["type"]
-    return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(document))
+    return b"event: %b\ndata: %b\n\n" % (document["type"].encode(), encode(document))

@@ -19,8 +19,7 @@ _RANGE: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "m
 
 
 def _schema(required: list[str], properties: Json) -> Raw:
-    schema = {"type": "object", "properties": properties, "required": required}
-    return Raw(encode(schema))
+    return Raw(encode({"type": "object", "properties": properties, "required": required}))
 
 
 def _commands(names: str, place: str, properties: Json) -> Raw:

@@ -137,8 +137,7 @@ class BaseLanguage(Struct, frozen=True, kw_only=True, eq=False):
 
     def speaks(self, path: str) -> bool:
         """Whether an operation with this path template is one of this language."""
-        suffixes = (self.path_suffix, self.stream_suffix or self.path_suffix)
-        return path.endswith(suffixes)
+        return path.endswith((self.path_suffix, self.stream_suffix or self.path_suffix))
 
 
 class TokenCount(Struct, frozen=True, kw_only=True):

@@ -88,8 +88,7 @@ class ItemWriter:
             if not neutral.is_mark(block):
                 self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
             return None
-        members = signed_members(signature)
-        return {"type": "reasoning", "summary": summary_of(block), **members}
+        return {"type": "reasoning", "summary": summary_of(block), **signed_members(signature)}
 
     def _output(self, block: neutral.ToolResult) -> object:
         parts = [part for each in block.content if (part := self._part(each, "user")) is not None]

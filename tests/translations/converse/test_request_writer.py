@@ -84,6 +84,9 @@ def test_instructions_stand_above_the_conversation() -> None:
 def test_neighbours_of_one_role_are_one_turn() -> None:
     answer = assistant(Text(text="x"))
     assert roles(written(NOVA, HI, HI, answer, answer, HI).body) == ["user", "assistant", "user"]
+    body = written(NOVA, HI, assistant(Text(text=" ")), HI, answer, HI).body  # one says nothing
+    assert roles(body) == ["user", "assistant", "user"]
+    assert len(body["messages"][0]["content"]) == 2
 
 
 def test_results_come_first_in_their_turn() -> None:

@@ -24,7 +24,7 @@ _FEATURES = Features(
     ],
 )
 
-_TEXTS = "a text or a list of texts: the model takes no token numbers"
+_TEXTS = "a text or a list of texts: the model takes neither token numbers nor objects"
 
 
 def read_request(body: bytes, line: RequestLine) -> language.EmbeddingRequest:
