@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
 import falcon
+from msgspec import Struct
 
 from engine.dialects import Dialect
 from engine.edge.falcon_responder import Responder, dialect_of
@@ -167,7 +168,7 @@ def _link(resources: Sequence[Resource], others: Sequence[Resource]) -> None:
         first.overlaps += tuple(alternatives)
 
 
-class Candidate(NamedTuple):
+class Candidate(Struct, frozen=True):
     """A resource that may serve a request, with the variables of its path."""
 
     resource: Resource

@@ -162,7 +162,7 @@ class Router:
         candidates = resource.candidates(path, query, spans, req.env)
         if not candidates:
             return None
-        first, variables = candidates[0]
+        first, variables = candidates[0].resource, candidates[0].variables
         params = {
             "path": path,
             "query": query,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -42,15 +43,17 @@ _ENVIRON: dict[str, Any] = {
     "wsgi.run_once": False,
 }
 """What is the same for all requests."""
+_TARGET = re.compile(r"/[!-~]*+")
+"""Visible ASCII, which begins with a slash."""
 
 
 def environ_of(request: Request) -> dict[str, Any]:
     """The WSGI environ of a request, without its body. Raises ValueError."""
     target = request.target
     path, _, query = target.partition("?")
-    if not path.startswith("/"):
-        raise ValueError(f"the path '{path}' does not begin with '/'")
-    if not target.isascii() or not target.isprintable() or " " in target:
+    if _TARGET.fullmatch(target) is None:
+        if not path.startswith("/"):
+            raise ValueError(f"the path '{path}' does not begin with '/'")
         raise ValueError("the path contains a character that must be percent-encoded")
     environ = {
         **_ENVIRON,

@@ -19,14 +19,9 @@ from engine.spec.schemas.refusal_messages import explain
 from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.values.errors import GatewayError
 
-_KEYS = {
-    "path": "path",
-    "query": "query",
-    "querystring": "",
-    "header": "headers",
-    "cookie": "cookies",
-}
-"""The member of RequestValues that has the parameters of a location."""
+_PATH, _QUERY, _WHOLE_QUERY = 0, 1, -1
+_PLACES = {"path": _PATH, "query": _QUERY, "header": 2, "cookie": 3, "querystring": _WHOLE_QUERY}
+"""The member of RequestValues that has the parameters of a location, by its index."""
 _NO_SEGMENTS = ("", ".", "..")
 
 
@@ -51,13 +46,18 @@ class ToolArguments:
         return frozenset(self.names())
 
     @cached_property
-    def _parameters(self) -> tuple[tuple[str, str, str, SchemaValidator | None, bool], ...]:
-        """The name, the location in RequestValues, the parameter's name, its validator, and whether
-        it is required, in the order of the operation; "" as the location of a whole query."""
+    def _parameters(self) -> tuple[tuple[str, int, str, SchemaValidator | None, bool], ...]:
+        """The name, the place in RequestValues, the parameter's name, its validator, and whether
+        it is required, in the order of the operation."""
         return tuple(
-            (a.name, _KEYS[a.location], a.parameter, a.validator, a.required)
+            (a.name, _PLACES[a.location], a.parameter, a.validator, a.required)
             for a in self.arguments.values()
         )
+
+    @cached_property
+    def _sends_text(self) -> bool:
+        """Whether the body is sent as an agent writes it."""
+        return self.body is not None and self.body.kind == "json" and not self.members
 
     @cached_property
     def _unlisted_members(self) -> tuple[str, ...]:
@@ -66,33 +66,38 @@ class ToolArguments:
         hidden = (name.removeprefix(prefix) for name in self.hidden if name.startswith(prefix))
         return (*self.members, *hidden)
 
-    def request_values(self, arguments: Mapping[str, Any]) -> RequestValues:
-        """The values of a request. None is the same as no value, unless it is the body. Raises
-        InvalidArguments."""
-        if not isinstance(arguments, Mapping):
+    def request_values(self, arguments: Mapping[str, Any], body_text: bytes = b"") -> RequestValues:
+        """The values of a request. None is the same as no value, unless it is the body, whose JSON
+        is `body_text`, if that is known. Raises InvalidArguments."""
+        if not isinstance(arguments, dict):
             raise InvalidArguments("", "the arguments must be an object")
         if not self._names.issuperset(arguments):
             raise self._unknown(arguments)
         values = {**arguments, **self.values} if self.values else arguments
-        parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "cookies": {}}
-        for name, key, parameter, validator, is_required in self._parameters:
+        parts: tuple[dict[str, Any], ...] = {}, {}, {}, {}
+        for name, place, parameter, validator, is_required in self._parameters:
             value = values.get(name)
             if value is None:
                 if is_required:
                     raise InvalidArguments(name, "it is required")
                 continue
-            if key == "path" and value in _NO_SEGMENTS:
+            if place == _PATH and value in _NO_SEGMENTS:
                 raise InvalidArguments(name, f"'{value}' is no segment of a path")
             if validator is not None:
                 _check(name, validator, value)
-            if key:
-                parts[key][parameter] = value
+            if place != _WHOLE_QUERY:
+                parts[place][parameter] = value
             elif isinstance(value, Mapping):
-                parts["query"].update(value)
+                parts[_QUERY].update(value)
             else:
                 raise InvalidArguments(name, "expected an object")
-        body, media_type = (MISSING, "") if self.body is None else self._body(self.body, values)
-        return RequestValues(**parts, body=body, media_type=media_type)
+        path, query, headers, cookies = parts
+        if self.body is None:
+            return RequestValues(path, query, headers, cookies)
+        body, media_type = self._body(self.body, values)
+        if body is MISSING or not self._sends_text:
+            body_text = b""
+        return RequestValues(path, query, headers, cookies, body, media_type, body_text)
 
     def _unknown(self, arguments: Mapping[str, Any]) -> InvalidArguments:
         """The refusal of the first argument that agents may not give."""

@@ -41,10 +41,11 @@ class Tool(Struct, frozen=True):
     route: Route
     arguments: ToolArguments
 
-    def values(self, arguments: Mapping[str, Any]) -> RequestValues:
-        """The values of the request of a call, which `RequestWriter.write` writes. Raises
-        InvalidArguments with the place of a mistake."""
-        return self.arguments.request_values(arguments)
+    def values(self, arguments: Mapping[str, Any], body_text: bytes = b"") -> RequestValues:
+        """The values of the request of a call, which `RequestWriter.write` writes; `body_text` is
+        the JSON of the argument `body` as it was sent, if that is known. Raises InvalidArguments
+        with the place of a mistake."""
+        return self.arguments.request_values(arguments, body_text)
 
     @property
     def judges_values(self) -> bool:

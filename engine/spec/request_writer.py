@@ -29,7 +29,8 @@ class RequestValues(Struct, frozen=True):
     """The values of a request. Parameters are by their names, JSON values; None is the same as no
     value. `body` is a JSON value, bytes as they are sent, or MISSING; `media_type` is its media
     type, by default the first of the document that fits. The body of a form is an object of its
-    fields, in a multipart form with a `File` for each file, that of a sequence a list of items."""
+    fields, in a multipart form with a `File` for each file, that of a sequence a list of items.
+    `body_text` is the JSON of a body that is sent as it was written, b"" for any other."""
 
     path: Mapping[str, Any] = field(default_factory=dict)
     query: Mapping[str, Any] = field(default_factory=dict)
@@ -37,15 +38,22 @@ class RequestValues(Struct, frozen=True):
     cookies: Mapping[str, Any] = field(default_factory=dict)
     body: Any = MISSING
     media_type: str = ""
+    body_text: bytes = b""
 
 
 class WrittenRequest(Struct, frozen=True):
-    """A request: `target` is the path with its query, as on the wire."""
+    """A request, as on the wire."""
 
     method: str
-    target: str
+    path: str
+    query: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
+
+    @property
+    def target(self) -> str:
+        """The path with its query."""
+        return f"{self.path}?{self.query}" if self.query else self.path
 
 
 class RequestWriter:
@@ -100,15 +108,14 @@ class RequestWriter:
     def write(self, values: RequestValues) -> WrittenRequest:
         """The request of these values. Raises ValueError, with the name of the parameter."""
         path, query = self._path(values.path), self._query(values.query)
-        headers = [*self._texts("header", values.headers).items()] if values.headers else []
+        headers = tuple(self._texts("header", values.headers).items()) if values.headers else ()
         if values.cookies:
             cookies = "; ".join(self._texts("cookie", values.cookies).values())
-            headers += [("cookie", cookies)] if cookies else []
+            headers += (("cookie", cookies),) if cookies else ()
         body, media_type = self._body(values)
         if media_type:
-            headers.append(("content-type", media_type))
-        target = f"{path}?{query}" if query else path
-        return WrittenRequest(self._operation.method, target, tuple(headers), body)
+            headers += (("content-type", media_type),)
+        return WrittenRequest(self._operation.method, path, query, headers, body)
 
     def _path(self, values: Mapping[str, object]) -> str:
         names = self._variables
@@ -118,26 +125,29 @@ class RequestWriter:
                 f"{self._operation.id} has no path parameter '{unknown}'; "
                 f"it has {', '.join(names) or 'none'}"
             )
+        if not names:
+            return self._pieces[0]
         writers, pieces = self._writers["path"], [*self._pieces]
-        for index in range(1, len(pieces), 2):
-            name = pieces[index]
+        for index, name in enumerate(names):
             value = values.get(name)
             text = None if value is None else writers[name].write(value)
             if not text:
                 raise ValueError(f"path parameter '{name}' of {self._operation.id} needs a value")
-            pieces[index] = text
+            pieces[2 * index + 1] = text
         path = "".join(pieces)
-        if values and not _DOTS.isdisjoint(path.split("/")):
+        if not _DOTS.isdisjoint(path.split("/")):
             raise ValueError(f"a path parameter of {self._operation.id} is '.' or '..'")
         return path
 
     def _query(self, values: Mapping[str, object]) -> str:
         if self._query_type:
             return self._whole_query(values)
-        texts = self._texts("query", values).values() if values else ()
+        if not (values or self._fixed):
+            return ""
+        texts = "&".join(self._texts("query", values).values())
         if self._fixed and (fixed := [pair for pair in self._fixed if pair[0] not in values]):
-            texts = urlencode(fixed), *texts
-        return "&".join(texts)
+            return "&".join((urlencode(fixed), texts)) if texts else urlencode(fixed)
+        return texts
 
     def _whole_query(self, values: Mapping[str, object]) -> str:
         """The query of a parameter that is the whole query string (`in: querystring`)."""
@@ -161,6 +171,8 @@ class RequestWriter:
 
     def _body(self, values: RequestValues) -> tuple[bytes, str]:
         """The bytes of the body, and its media type."""
+        if values.body_text:
+            return values.body_text, values.media_type
         body = values.body
         if body is MISSING:
             return b"", ""

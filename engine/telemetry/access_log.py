@@ -22,7 +22,7 @@ import orjson
 from engine.exchange.agent_session import session_of
 from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
-from engine.exchange.request_record import Attempt, McpMessage, Outcome, RequestRecord, Traffic
+from engine.exchange.request_record import Attempt, Outcome, RequestRecord, Traffic
 from engine.values.client_address import Network, caller_address
 from engine.values.redaction import redact_query, redact_tokens
 from engine.values.usage import RARE, Usage
@@ -215,7 +215,7 @@ def _add_rare_values(row: Row, record: RequestRecord) -> None:
     if record.is_mirror or record.is_copy:
         row["via"] = record.via
     if record.mcp is not None:
-        row |= {"via": record.via, "mcp": _message(record.mcp)}
+        row["via"], row["mcp"] = record.via, _message(*_message_values(record.mcp))
     if record.verdicts:
         row["guard"] = list(record.verdicts)
 
@@ -269,10 +269,12 @@ _message_values = attrgetter(*_MESSAGE)
 _value = itemgetter(1)
 
 
-def _message(mcp: McpMessage) -> Row:
-    row: Row = dict(filter(_value, zip(_MESSAGE, _message_values(mcp), strict=True)))
-    if mcp.client:
-        row["client"] = redact_tokens(mcp.client)
+@lru_cache(maxsize=256)
+def _message(*values: str) -> Row:
+    """The values of a message of MCP, of which many are equal."""
+    row: Row = dict(filter(_value, zip(_MESSAGE, values, strict=True)))
+    if "client" in row:
+        row["client"] = redact_tokens(row["client"])
     return row
 
 

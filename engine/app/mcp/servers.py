@@ -153,7 +153,7 @@ def _observe(lifecycle: RequestLifecycle, exchange: Exchange, following: Handler
     start, now = time.monotonic(), time.time()
 
     def enter() -> None:
-        if not isinstance(exchange.content.value, PreparedCall | RemoteCall):
+        if not isinstance(exchange.content.value, (PreparedCall, RemoteCall)):
             lifecycle.enter(exchange)
             exchange.record.start, exchange.record.time = start, now
 

@@ -118,7 +118,7 @@ class ToolCalls:
     def handle(self, exchange: Exchange) -> Response:
         """The last handler: the answer to the message."""
         prepared = exchange.content.value
-        if isinstance(prepared, PreparedCall):
+        if type(prepared) is PreparedCall:
             steps = self._call(exchange, prepared)
             accept = exchange.environ.get("HTTP_ACCEPT", "")
             token = progress_token(prepared.call.request, accept)
@@ -168,10 +168,11 @@ class ToolCalls:
             if has_more_levels(call.arguments, MAX_DEPTH):
                 return self._invalid_arguments(call, _TOO_DEEP)
             return RemoteCall(call, tool, self._remote[tool.upstream], message, address)
-        assert isinstance(tool, Tool | ModelTool)
+        assert isinstance(tool, (Tool, ModelTool))
         try:
             operation = self._operation_of(tool)
-            values, trace = tool.values(call.arguments), _trace(exchange.environ)
+            values = tool.values(call.arguments, call.body_text)
+            trace = _trace(exchange.environ)
             operation_request = operation.request(values, address, trace)
         except (InvalidArguments, CannotCall, GatewayError) as error:
             return self._invalid_arguments(call, str(error))
@@ -181,7 +182,7 @@ class ToolCalls:
 
     def _invalid_arguments(self, call: ToolCall, message: str) -> Reply:
         reply = self._server.reply(call.request, text_result(message, is_error=True))
-        return reply._replace(code="invalid_arguments")
+        return replace(reply, code="invalid_arguments")
 
     def _operation_of(self, tool: Tool | ModelTool) -> OperationCall:
         operation = self._operations.get(tool.name)
@@ -208,7 +209,7 @@ class ToolCalls:
     def _call(self, exchange: Exchange, prepared: PreparedCall) -> Steps:
         """The steps of a call. Raises AbortConnection if the caller has left."""
         caller = InternalCaller(
-            *(exchange.caller, exchange.token, exchange.connection.fileno()), mcp=prepared.message
+            exchange.caller, exchange.token, exchange.connection.fileno(), None, prepared.message
         )
         tool, request = prepared.tool, prepared.call.request
         try:

@@ -123,18 +123,24 @@ class OperationCall:
             check_headers(operation.id, values.headers)
         try:
             parts = operation.writer.write(values)
+            method, body = parts.method, parts.body
             fields = (*parts.headers, *headers) if headers else parts.headers
-            environ = environ_of(Request(parts.method, parts.target, fields, parts.body, address))
+            environ = environ_of(Request(method, parts.target, fields, body, address))
         except ValueError as error:
             raise CannotCall(str(error)) from error
-        path, _, query = parts.target.partition("?")
-        candidate = self._routes.candidate(operation.id, parts.method, path, query)
+        path, query = parts.path, parts.query
+        candidate = self._routes.candidate(operation.id, method, path, query)
         if candidate is None:
             names = ", ".join(values.path)
             raise CannotCall(f"{names}: with this value the path is that of another operation")
         return OperationRequest(
-            *(parts.method, path, query, environ, parts.body),
-            *(candidate.resource.mount, candidate.variables),
+            method,
+            path,
+            query,
+            environ,
+            body,
+            candidate.resource.mount,
+            candidate.variables,
             Content(essence(values.media_type), values.body) if self._is_judged else Content(),
         )
 

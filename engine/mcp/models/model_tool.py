@@ -86,8 +86,9 @@ class ModelTool:
             return self
         return replace(self, models=tuple(filter(caller.may_use, self.models)))
 
-    def values(self, arguments: Mapping[str, Any]) -> RequestValues:
-        """The values of the request of a call. Raises InvalidArguments."""
+    def values(self, arguments: Mapping[str, Any], body_text: bytes = b"") -> RequestValues:
+        """The values of the request of a call, whose body is made of the arguments. Raises
+        InvalidArguments."""
         if not isinstance(arguments, Mapping):
             raise InvalidArguments("", "the arguments must be an object")
         model = arguments.get(_MODEL, self.models[0])

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 import orjson
-from msgspec import Struct
+from msgspec import Meta, Raw, Struct
 
 from engine.values.errors import GatewayError
 from engine.values.trees import has_more_levels
@@ -44,16 +45,50 @@ class ProtocolError(Exception):
 
 class Message(Struct, frozen=True):
     """A request, or a notification, which has no id. `meta` is the object `_meta` of its params,
-    empty without one."""
+    empty without one; `body_text` is the JSON of the argument `body` of a call, as it was sent, b""
+    if it is not known."""
 
     method: str
     params: Mapping[str, Any] = {}
     id: Id | None = None
     meta: Mapping[str, Any] = {}
+    body_text: bytes = b""
+
+
+class _Arguments(Struct, frozen=True):
+    body: Raw = Raw(b"")
+
+
+class _CallParams(Struct):
+    name: str
+    arguments: _Arguments = _Arguments()
+
+
+class _Call(Struct):
+    """The call of a tool, as nearly every client writes it."""
+
+    jsonrpc: Literal["2.0"]
+    id: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | str
+    method: Literal["tools/call"]
+    params: _CallParams
+
+
+_read_call = msgspec.json.Decoder(_Call).decode
 
 
 def read_message(data: bytes | memoryview) -> Message:
     """The message of a body. Raises ProtocolError."""
+    try:
+        call = _read_call(data)
+        params = orjson.loads(data)["params"]
+    except (ValueError, RecursionError):  # another message, or none
+        return _read_any(data)
+    meta, body = params.get("_meta"), bytes(call.params.arguments.body)
+    return Message("tools/call", params, call.id, meta if type(meta) is dict else {}, body)
+
+
+def _read_any(data: bytes | memoryview) -> Message:
+    """A message of any method. Raises ProtocolError."""
     try:
         document = orjson.loads(data)
     except orjson.JSONDecodeError as error:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from engine.mcp.protocol.json_rpc import Code, Message, ProtocolError
 
@@ -25,7 +27,7 @@ _ENCODED = ("=?base64?", "?=")
 _MAX_CLIENT = 64
 
 
-class Head(NamedTuple):
+class Head(Struct, frozen=True):
     """The headers of a request that MCP knows, None for one that is absent. `Mcp-Param-*` is not
     among them: no tool's schema names one (`x-mcp-header`)."""
 
@@ -59,6 +61,17 @@ def is_modern(head: Head, message: Message) -> bool:
 def check_modern(head: Head, message: Message) -> None:
     """Raises ProtocolError for a request of 2026-07-28 whose metadata is missing, differs from its
     headers, or names a revision that is not served."""
+    meta, name = message.meta, head.name
+    if message.method == "tools/call":
+        name = message.params.get("name")
+    is_modern = head.version == MODERN == meta.get(_VERSION)
+    agrees = is_modern and head.method == message.method and head.name == name
+    if not (agrees and type(meta.get(_CAPABILITIES)) is dict):
+        _check_each(head, message)
+
+
+def _check_each(head: Head, message: Message) -> None:
+    """Raises ProtocolError for the first thing that is wrong: a header may also be encoded."""
     meta = message.meta
     version = meta.get(_VERSION)
     if not isinstance(version, str):

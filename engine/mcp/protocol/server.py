@@ -7,7 +7,7 @@ method; those of the years before lose an error that does not come with 200.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from msgspec import Struct
@@ -46,7 +46,7 @@ _METHODS = frozenset(
 _INSTRUCTIONS = f"The tools of this server are found by {SEARCH} and called by {CALL}."
 
 
-class Reply(NamedTuple):
+class Reply(Struct, frozen=True):
     """An HTTP response: its body is JSON, or b"" for the acceptance of a notification. `code` is
     the word of an error for the log, "" for none."""
 
@@ -81,11 +81,13 @@ class Request(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True):
-    """A tool is to be called; `Server.reply` makes the answer of its result."""
+    """A tool is to be called; `Server.reply` makes the answer of its result. `body_text` is
+    the JSON of the argument `body` as it was sent, b"" if it is not known."""
 
     tool: ListedTool
     arguments: Mapping[str, Any]
     request: Request
+    body_text: bytes = b""
 
 
 class Refusal(Exception):
@@ -104,7 +106,7 @@ class Server:
         self._catalog = catalog
         self._info = {"name": name, "version": version}
         meta = orjson.dumps({f"{META}serverInfo": self._info})
-        self._end = {"resultType": "complete", "_meta": orjson.Fragment(meta)}
+        self._end = b',"resultType":"complete","_meta":' + meta + b"}}"
         scope = b"public" if is_public else b"private"
         lifetime = b'"ttlMs":%d,"cacheScope":"%s"' % (LIST_SECONDS * 1000, scope)
         self._list_end = b',"resultType":"complete",' + lifetime + b',"_meta":' + meta + b"}"
@@ -145,17 +147,17 @@ class Server:
 
     def reply(self, request: Request, tool_result: ToolResult) -> Reply:
         """The answer to a request for a call, of its result."""
-        document: dict[str, Any] = {
-            "content": tool_result.content,
-            "isError": tool_result.is_error,
-        }
-        has_structure = bool(tool_result.structured) and not tool_result.is_error
-        if has_structure and (request.is_modern or tool_result.is_object):
-            document["structuredContent"] = orjson.Fragment(tool_result.structured)
-        if request.is_modern:
-            document |= self._end
-        response = {"jsonrpc": "2.0", "id": request.message.id, "result": document}
-        return Reply(200, orjson.dumps(response))
+        is_modern, message_id = request.revision == MODERN, request.message.id
+        parts = [b'{"jsonrpc":"2.0","id":', orjson.dumps(message_id), b',"result":{"content":']
+        parts.append(orjson.dumps(tool_result.content))
+        if tool_result.is_error:
+            parts.append(b',"isError":true')
+        else:
+            parts.append(b',"isError":false')
+            if tool_result.structured and (is_modern or tool_result.is_object):
+                parts += (b',"structuredContent":', tool_result.structured)
+        parts.append(self._end if is_modern else b"}}")
+        return Reply(200, b"".join(parts))
 
     def _result(self, request: Request, caller: Caller | None, catalog: Catalog) -> bytes:
         """The JSON of the result of a request other than a call."""
@@ -196,7 +198,7 @@ class Server:
         tool = visible.tools.get(name)
         if tool is None:
             raise ProtocolError(Code.INVALID_PARAMS, f"Unknown tool: {name[:128]}")
-        return ToolCall(tool, arguments, request)
+        return ToolCall(tool, arguments, request, request.message.body_text)
 
     def _call_search_tool(
         self,

@@ -2,6 +2,7 @@
 
 import json
 
+import orjson
 import pytest
 
 from engine.mcp.protocol.json_rpc import (
@@ -44,6 +45,27 @@ def nested(levels):
 )
 def test_a_request_or_a_notification_is_read(data, expected):
     assert read_message(data) == expected
+
+
+@each(
+    "arguments, text",
+    [
+        (
+            b'{"id":7,"body": {"a" : 1.10, "b":[12345678901234567890123]} }',
+            b'{"a" : 1.10, "b":[123456',
+        ),
+        (b'{"body":1,"b\\u006fdy":[2]}', b"[2]"),
+        (b'{"body":null}', b"null"),
+        (b'{"id":7}', b""),
+        (b"null", b""),
+    ],
+)
+def test_a_call_has_the_text_of_its_body(arguments, text):
+    data = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":%b}}'
+    call = read_message(data % arguments)
+    assert call.params == {"name": "a", "arguments": orjson.loads(arguments)}
+    assert call.body_text.startswith(text)
+    assert bool(call.body_text) == bool(text)
 
 
 @each(

@@ -3,6 +3,7 @@
 import base64
 
 import pytest
+from msgspec.structs import replace
 
 from engine.mcp.protocol.json_rpc import Code, Message, ProtocolError
 from engine.mcp.protocol.revisions import (
@@ -63,7 +64,7 @@ def test_a_complete_head_is_accepted(head, message):
 
 def test_a_name_may_be_encoded():
     name = "=?base64?" + base64.b64encode("größe".encode()).decode() + "?="
-    check_modern(CALL_HEAD._replace(name=name), calling("größe"))
+    check_modern(replace(CALL_HEAD, name=name), calling("größe"))
     assert header_value("Mcp-Name", "=?base64??=") == ""
     assert header_value("Mcp-Name", "=?base64?") == "=?base64?"
 
@@ -75,16 +76,16 @@ def test_a_name_may_be_encoded():
         (HEAD, without("protocolVersion"), Code.INVALID_PARAMS),
         (HEAD, without("clientCapabilities"), Code.INVALID_PARAMS),
         (HEAD, Message("tools/list", {"_meta": []}, 1), Code.INVALID_PARAMS),
-        (HEAD._replace(version=None), listing(), Code.HEADER_MISMATCH),
-        (HEAD._replace(version="2025-11-25"), listing(), Code.HEADER_MISMATCH),
-        (HEAD._replace(method=None), listing(), Code.HEADER_MISMATCH),
-        (HEAD._replace(method="TOOLS/LIST"), listing(), Code.HEADER_MISMATCH),
-        (HEAD._replace(method="tools/call"), listing(), Code.HEADER_MISMATCH),
-        (CALL_HEAD._replace(name=None), calling(), Code.HEADER_MISMATCH),
-        (CALL_HEAD._replace(name="list"), calling(), Code.HEADER_MISMATCH),
-        (CALL_HEAD._replace(name="Show"), calling(), Code.HEADER_MISMATCH),
-        (CALL_HEAD._replace(name="=?base64?!?="), calling(), Code.HEADER_MISMATCH),
-        (CALL_HEAD._replace(name="=?base64?/w==?="), calling(), Code.HEADER_MISMATCH),
+        (replace(HEAD, version=None), listing(), Code.HEADER_MISMATCH),
+        (replace(HEAD, version="2025-11-25"), listing(), Code.HEADER_MISMATCH),
+        (replace(HEAD, method=None), listing(), Code.HEADER_MISMATCH),
+        (replace(HEAD, method="TOOLS/LIST"), listing(), Code.HEADER_MISMATCH),
+        (replace(HEAD, method="tools/call"), listing(), Code.HEADER_MISMATCH),
+        (replace(CALL_HEAD, name=None), calling(), Code.HEADER_MISMATCH),
+        (replace(CALL_HEAD, name="list"), calling(), Code.HEADER_MISMATCH),
+        (replace(CALL_HEAD, name="Show"), calling(), Code.HEADER_MISMATCH),
+        (replace(CALL_HEAD, name="=?base64?!?="), calling(), Code.HEADER_MISMATCH),
+        (replace(CALL_HEAD, name="=?base64?/w==?="), calling(), Code.HEADER_MISMATCH),
         (CALL_HEAD, calling(5), Code.INVALID_PARAMS),
     ],
 )
@@ -97,7 +98,7 @@ def test_a_head_that_lacks_something_or_differs_is_refused(head, message, code):
 def test_a_revision_that_is_not_served_is_refused_with_those_that_are():
     newer = listing(**{"io.modelcontextprotocol/protocolVersion": "2027-01-01"})
     with pytest.raises(ProtocolError) as raised:
-        check_modern(HEAD._replace(version="2027-01-01"), newer)
+        check_modern(replace(HEAD, version="2027-01-01"), newer)
     assert raised.value.code == Code.UNSUPPORTED_VERSION
     assert raised.value.data == {"supported": [MODERN], "requested": "2027-01-01"}
 
