@@ -51,11 +51,12 @@ class ResponseParser:
         self.body: list[bytes] = []  # fed so far and not yet taken
         self._parser: Any = httptools.HttpResponseParser(self)
 
-    def feed(self, data: bytes) -> None:
-        """Parse bytes, at least one. Raises ProtocolFailure or HeadersTooLarge."""
+    def feed(self, data: bytes) -> bool:
+        """Parse bytes, at least one. Returns whether there is something of a body that goes on.
+        Raises ProtocolFailure or HeadersTooLarge."""
         if self._parser is None:
             self._poison()
-            return
+            return False
         if not self.started:
             self.started = True
             # httptools also accepts empty lines, RTSP/ and ICE/ at the start of a response.
@@ -74,10 +75,12 @@ class ResponseParser:
             self.drop()
         elif self.body:
             self._header_bytes = 0
+            return True
         else:
             self._header_bytes += len(data)
             if self._header_bytes > HEADER_LIMIT:
                 raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
+        return False
 
     def end(self, *, clean: bool = True) -> None:
         """Record the end of the connection; not `clean` after a reset or a TLS end without
@@ -106,10 +109,9 @@ class ResponseParser:
 
     def next_part(self, data: bytes) -> bytes:
         """Feed bytes, and take those of the body; `b""` if it is complete: `take` has the last."""
-        self.feed(data)
-        body = self.body
-        if self.is_complete or not body:
+        if not self.feed(data):
             return b""
+        body = self.body
         return body.pop() if len(body) == 1 else self.take()
 
     def _poison(self) -> None:

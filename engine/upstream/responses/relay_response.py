@@ -258,9 +258,8 @@ class _EventStream:
 
     def _send(self, events: bytes) -> None:
         """Send events behind the steps of the pipeline, without blocking. Raises Blocked."""
-        pipeline = self.pipeline
-        piece = pipeline.transform(events)
-        if piece and not pipeline.try_send(piece):  # type: ignore[misc]  # a check costs every event
+        piece = self.pipeline.transform(events)
+        if piece and not self.pipeline.try_send(piece):  # type: ignore[misc]  # a check costs time
             raise Blocked
 
     def _relay_checked(self, events: bytes) -> None:
