@@ -7,6 +7,7 @@ import ctypes
 import os
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
@@ -76,12 +77,13 @@ class Bytecodes:
 
 
 class Moves:
-    """The modules of the engine that are entered, and the calls from one module into another: what
-    a reader of a request's path opens, and how often they turn to another file."""
+    """The modules of the engine that are entered, and the `calls` from one module into another, ""
+    for those from a library: what a reader of a request's path opens, and how often they turn to
+    another file."""
 
     def __init__(self) -> None:
         self.modules: set[str] = set()
-        self.calls = 0
+        self.calls: Counter[tuple[str, str]] = Counter()
 
     def begin(self) -> None:
         """Calls of functions that run already count, too."""
@@ -98,4 +100,6 @@ class Moves:
         while caller is not None and not caller.f_code.co_filename.startswith(_ENGINE):
             caller = caller.f_back
         self.modules.add(module)
-        self.calls += caller is None or caller.f_code.co_filename != module
+        source = "" if caller is None else caller.f_code.co_filename
+        if source != module:
+            self.calls[source.removeprefix(_ENGINE), module.removeprefix(_ENGINE)] += 1

@@ -1,11 +1,17 @@
 """The workload, in a process of its own: `python -m benchmarks.translation.counted instructions
-LIBRARY`, under callgrind, or `python -m benchmarks.translation.counted bytecodes`, or `moves`. With
-`off` as the last argument no model may be translated, and only relayed chats are counted.
+LIBRARY`, under callgrind, or `python -m benchmarks.translation.counted bytecodes`, or `moves`, or
+`moves --list`. With `off` as the last argument no model may be translated, and only relayed chats
+are counted.
 
 A worker, its caller and its vendors in one process. Prints a JSON object: what a chat takes that is
 answered in one piece, and an event of a stream of 200 (its request included), by the languages of
-caller and vendor: `{"chat_completions messages chat": 1344488}`. `moves` are the engine's modules
-that one stream of ten events enters, and the calls from one of them into another.
+caller and vendor: `{"chat_completions messages chat": 1344488}`.
+
+`moves` are the engine's modules that one stream of ten events enters, and the calls from one of
+them into another. The way of a request is measured by one of them, `chat_completions -> messages`:
+a chat over HTTP/1.1 whose ten events are translated as they arrive. `--list` prints each of its
+moves, `from -> to`, the most frequent first. The telemetry that is written at once for a batch of
+requests belongs to none of them, and is not counted.
 """
 
 from __future__ import annotations
@@ -31,7 +37,7 @@ clocks.stop()
 from gevent.lock import Semaphore  # noqa: E402
 from gevent.server import StreamServer  # noqa: E402
 
-from benchmarks.counts.house import TOKEN, House  # noqa: E402
+from benchmarks.counts.house import BATCH, TOKEN, House  # noqa: E402
 from benchmarks.counts.meters import Bytecodes, Instructions, Meter, Moves  # noqa: E402
 from benchmarks.translation.chats import LANGUAGES  # noqa: E402
 from benchmarks.translation.setup import CONFIG, messages  # noqa: E402
@@ -39,6 +45,7 @@ from benchmarks.translation.vendors import Vendor, read_message  # noqa: E402
 from engine.translations.neutral.language import Language  # noqa: E402
 
 _REQUESTS, _EVENTS, _FEW_EVENTS, _WARM = 25, 200, 10, 25
+_TRACED = "chat_completions", "messages"
 
 
 class _Caller:
@@ -88,13 +95,13 @@ def main(kind: str, *arguments: str) -> None:
             counts = measure(_Caller(house.connect(), turn), _pairs(translate))
         finally:
             house.close()
-    print(json.dumps(counts), flush=True)
+    print(json.dumps(counts, indent=2 if "--list" in arguments else None), flush=True)
     os._exit(0)  # neither threads nor exit handlers: what was counted is counted
 
 
 def _measures(kind: str, arguments: tuple[str, ...]) -> _Measure:
     if kind == "moves":
-        return _count_moves
+        return _list_moves if "--list" in arguments else _count_moves
     return partial(_count, Instructions(arguments[0]) if kind == "instructions" else Bytecodes())
 
 
@@ -124,16 +131,30 @@ def _count(meter: Meter, caller: _Caller, pairs: _Pairs) -> dict[str, int]:
 def _count_moves(caller: _Caller, pairs: _Pairs) -> dict[str, int]:
     counts = {}
     for source, target in pairs:
-        requests = messages(source, target.name, [TOKEN], stream=True)
-        for _ in range(_WARM):
-            caller.stream(requests, _FEW_EVENTS)
-        moves = Moves()
-        moves.begin()
-        caller.stream(requests, _FEW_EVENTS)
-        moves.end()
+        moves = _moves(caller, source, target)
         counts[f"{source.name} {target.name} modules"] = len(moves.modules)
-        counts[f"{source.name} {target.name} moves"] = moves.calls
+        counts[f"{source.name} {target.name} moves"] = moves.calls.total()
     return counts
+
+
+def _list_moves(caller: _Caller, pairs: _Pairs) -> dict[str, int]:
+    (pair,) = [(a, b) for a, b in pairs if (a.name, b.name) == _TRACED]
+    calls = _moves(caller, *pair).calls.most_common()
+    return {f"{source} -> {target}": count for (source, target), count in calls}
+
+
+def _moves(caller: _Caller, source: Language, target: Language) -> Moves:
+    """Those of one stream amid a batch of telemetry; the streams around it fill two batches."""
+    requests = messages(source, target.name, [TOKEN], stream=True)
+    moves, before = Moves(), BATCH + 2
+    for _ in range(before):
+        caller.stream(requests, _FEW_EVENTS)
+    moves.begin()
+    caller.stream(requests, _FEW_EVENTS)
+    moves.end()
+    for _ in range(2 * BATCH - before - 1):
+        caller.stream(requests, _FEW_EVENTS)
+    return moves
 
 
 if __name__ == "__main__":
