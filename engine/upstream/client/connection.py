@@ -152,24 +152,25 @@ class Connection:
         """Like `receive`, but the event loop calls `on_data` with each part of the body, until the
         body or the connection ends; between two of them the idle timeout holds. Raises what
         `on_data` raises, which must not be OSError, and Silence after `beat` quiet seconds."""
-        recv, now = self._recv, deadlines.now
+        recv, now, timer = self._recv, deadlines.now, self._timer
         start = since = now()
 
-        def arrived() -> bool:
+        def arrived() -> None:
             nonlocal since
             try:
-                data = recv(_PIECE_OF_STREAM)
+                if not (data := recv(_PIECE_OF_STREAM)):
+                    parser.end()
+                elif (part := parser.next_part(data)) or not parser.is_complete:
+                    if part:
+                        on_data(part)
+                    since = now()
+                    return
             except _NOT_NOW:
-                return True
-            if not data:
-                parser.end()
-                return False
-            if part := parser.next_part(data):
-                on_data(part)
-            elif parser.is_complete:
-                return False
-            since = now()
-            return True
+                return
+            except BaseException as error:  # noqa: BLE001 - raised in the greenlet that waits
+                timer.resume(error)
+            else:
+                timer.resume()
 
         def remaining() -> float:
             seconds = deadlines.idle_since(since)
@@ -179,7 +180,7 @@ class Connection:
             return min(seconds, until_beat)
 
         try:
-            self._timer.watch(self._arrival, remaining, arrived)
+            timer.watch(self._arrival, remaining, arrived)
         except OSError:
             parser.end(clean=False)
 

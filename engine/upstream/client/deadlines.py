@@ -103,22 +103,29 @@ class DeadlineTimer:
             self._waiting = None
 
     def watch(
-        self, watcher: Any, remaining: Callable[[], float], arrived: Callable[[], bool]
+        self, watcher: Any, remaining: Callable[[], float], arrived: Callable[[], None]
     ) -> None:
-        """Wait while the event loop calls `arrived` each time a watcher is ready; it may not block.
+        """Wait while the event loop calls `arrived` each time a watcher is ready; it may neither
+        block nor raise, and calls `resume` to end the wait.
 
-        Returns when `arrived` returns False. `remaining` gives the seconds that the wait may still
-        last, and is asked again when they are over. Raises what either of them raises. This
-        greenlet is not switched to for each call."""
+        `remaining` gives the seconds that the wait may still last, and is asked again when they are
+        over. Raises what it raises. This greenlet is not switched to for each call."""
         self.extend(remaining())
         self._remaining = remaining
         self._waiting = getcurrent()
         try:
-            watcher.start(self._ready, arrived)
+            watcher.start(arrived)
             get_hub().switch()
         finally:
             watcher.stop()
             self._waiting = self._remaining = None
+
+    def resume(self, error: BaseException | None = None) -> None:
+        """End a `watch`, in a call of the event loop. Its greenlet goes on, or gets the error."""
+        if error is None:
+            self._waiting.switch()
+        else:
+            self._waiting.throw(error)
 
     def extend(self, seconds: float) -> None:
         """Let the current wait last `seconds` from now."""
@@ -152,15 +159,6 @@ class DeadlineTimer:
     def _cancel(self, waiting: Any, error: BaseException) -> None:
         if self._waiting is waiting:  # else its wait has ended meanwhile
             waiting.throw(error)
-
-    def _ready(self, arrived: Callable[[], bool]) -> None:
-        try:
-            if arrived():
-                return
-        except BaseException as error:  # noqa: BLE001 - raised in the greenlet that waits
-            self._waiting.throw(error)
-        else:
-            self._waiting.switch()
 
     def _fire(self) -> None:
         """Called by the hub when the timer fires."""

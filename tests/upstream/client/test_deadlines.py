@@ -84,9 +84,9 @@ def test_bytes_that_came_before_the_time_limit_end_the_watch_of_a_loop_that_was_
     def remaining() -> float:
         return since + SHORT - time.monotonic()
 
-    def arrived() -> bool:
+    def arrived() -> None:
         near.recv(9)
-        return False
+        timer.resume()
 
     gevent.spawn(late, far)
     timer.watch(arrival(near), remaining, arrived)
@@ -160,7 +160,7 @@ def test_cancelling_does_not_reach_a_greenlet_whose_wait_has_ended(pair: tuple[A
     watched, cancelled = gevent.event.Event(), gevent.event.Event()
 
     def wait() -> str:
-        timer.watch(arrival(near), lambda: 20.0, lambda: False)
+        timer.watch(arrival(near), lambda: 20.0, timer.resume)
         watched.set()
         cancelled.wait(20)
         return "unharmed"
@@ -196,15 +196,17 @@ def watch(timer: DeadlineTimer, near: Any, arrived: Any, seconds: float = 5.0) -
 
 def test_a_watch_does_not_wake_its_greenlet_for_each_arrival(pair: tuple[Any, Any]) -> None:
     near, far = pair
+    timer = DeadlineTimer()
     received: list[bytes] = []
     where: list[Any] = []
 
-    def arrived() -> bool:
+    def arrived() -> None:
         where.append(gevent.getcurrent())
         received.append(near.recv(1))
-        return received[-1] != b"."
+        if received[-1] == b".":
+            timer.resume()
 
-    greenlet = watch(DeadlineTimer(), near, arrived)
+    greenlet = watch(timer, near, arrived)
     for byte in (b"a", b"b", b"."):
         assert not greenlet.ready()
         far.sendall(byte)
@@ -214,20 +216,17 @@ def test_a_watch_does_not_wake_its_greenlet_for_each_arrival(pair: tuple[Any, An
     assert set(where) == {gevent.get_hub()}
 
 
-def test_a_watch_raises_what_its_function_raises(pair: tuple[Any, Any]) -> None:
+def test_a_watch_raises_the_error_with_which_it_is_ended(pair: tuple[Any, Any]) -> None:
     near, far = pair
-
-    def arrived() -> bool:
-        raise LookupError
-
-    greenlet = watch(DeadlineTimer(), near, arrived)
+    timer = DeadlineTimer()
+    greenlet = watch(timer, near, lambda: timer.resume(LookupError()))
     far.sendall(b"x")
     with pytest.raises(LookupError):
         greenlet.get(timeout=PATIENCE)
 
 
 def test_a_watch_ends_after_its_time_limit(pair: tuple[Any, Any]) -> None:
-    greenlet = watch(DeadlineTimer(), pair[0], lambda: True, SHORT)
+    greenlet = watch(DeadlineTimer(), pair[0], lambda: None, SHORT)
     with pytest.raises(IdleTimeout):
         greenlet.get(timeout=PATIENCE)
 
@@ -244,13 +243,13 @@ def test_a_watch_asks_for_the_time_that_is_left_when_its_time_is_over(
 
     start = time.monotonic()
     with pytest.raises(IdleTimeout):
-        DeadlineTimer().watch(arrival(pair[0]), remaining, lambda: True)
+        DeadlineTimer().watch(arrival(pair[0]), remaining, lambda: None)
     assert time.monotonic() - start >= SHORT * 3
 
 
 def test_cancelling_a_watch_raises_the_error(pair: tuple[Any, Any]) -> None:
     timer = DeadlineTimer()
-    greenlet = watch(timer, pair[0], lambda: True)
+    greenlet = watch(timer, pair[0], lambda: None)
     timer.cancel(OSError("closed"))
     with pytest.raises(OSError, match="closed"):
         greenlet.get(timeout=PATIENCE)
