@@ -32,6 +32,7 @@ from engine.values.errors import (
 Responder = Callable[..., None]
 log = logging.getLogger("modelway")
 
+_COMPLETE = Outcome.COMPLETE  # looking up a member of an enum is slow
 _PAGE_BODY = 65_536
 _ABORT_OUTCOMES = {
     AbortReason.CALLER_LEFT: Outcome.CALLER_LEFT,
@@ -128,7 +129,7 @@ def answer_errors(exchange: Exchange, following: Handler) -> Response:
         record = exchange.record
         record.status = response.status
         if isinstance(response.body, bytes):  # else its iterator sets the outcome
-            record.outcome = Outcome.of_status(response.status)
+            record.outcome = _COMPLETE  # until the record is closed, which looks at the status
         return response
     except GatewayError as error:
         return refusal(without_frames(error), exchange)

@@ -74,9 +74,10 @@ class Router:
 
     def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
         """The responder for a request. There always is one, for unknown paths too."""
-        path, _, query = raw_target(req.env).partition("?")
-        if not query and (plain := self._plain.get((path, req.method))) is not None:
+        plain = self._plain.get((req.env.get("RAW_URI", ""), req.method))
+        if plain is not None:  # nearly always
             return plain
+        path, _, query = raw_target(req.env).partition("?")
         reason = unsafe(path) or unsafe_query(query)
         if reason is not None:
             responder = self._unmatched(partial(refuse_address, reason))

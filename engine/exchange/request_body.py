@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from mmap import ACCESS_READ, ALLOCATIONGRANULARITY, MADV_DONTNEED, mmap
 from typing import IO, Protocol
 
 from engine.exchange.caller_connection import Readable
 from engine.process.log_throttle import LogThrottle
 from engine.values.errors import GatewayError
-from engine.values.json_edit import Edit, apply_edits
+from engine.values.json_edit import Buffer, Edit, apply_edits
 
 IN_MEMORY = 1_000_000
 """The largest body in bytes that is kept in memory; a larger one spools to disk."""
@@ -63,38 +64,33 @@ class FileView(mmap):
 class Body:
     """The bytes of a body: pieces of memory and of a file, in order, readable more than once.
 
-    `only_name` is the name of a member, in quotes, that a search has found once in `buffer`, at the
-    top, and that no escape spells there; b"" if none is known.
+    `buffer` is the whole body as received, for searching and parsing, `in_memory` the same unless
+    it is on disk. `only_name` is the name of a member, in quotes, that a search has found once in
+    `buffer`, at the top, and that no escape spells there; b"" if none is known.
     """
 
-    __slots__ = ("_file", "_map", "_pieces", "in_memory", "only_name", "size")
+    __slots__ = ("_file", "_pieces", "buffer", "in_memory", "only_name", "size")
 
     is_replayable = True
     """Whether its bytes can be read more than once."""
     is_spent = False
     """Whether its bytes are gone: it cannot be sent again."""
 
-    def __init__(self, data: bytes = b"", file: IO[bytes] | None = None, size: int = 0) -> None:
-        """`in_memory` is the whole body; None if it is on disk."""
-        self._file = file
-        self._map: mmap | None = None
-        self.only_name = b""
-        self._pieces: list[bytes | tuple[int, int]]
-        self.in_memory: bytes | None
-        if file is None:
-            self.in_memory, self.size, self._pieces = data, len(data), [data]
-        else:
-            self.in_memory, self.size, self._pieces = None, size, [(0, size)]
+    _pieces: Sequence[bytes | tuple[int, int]]
+    buffer: Buffer
+    in_memory: bytes | None
 
-    @property
-    def buffer(self) -> bytes | mmap:
-        """The whole body as received, for searching and parsing."""
-        if self.in_memory is not None:
-            return self.in_memory
-        if self._map is None:
-            assert self._file is not None
-            self._map = FileView(self._file.fileno(), 0, access=ACCESS_READ)
-        return self._map
+    def __init__(self, data: bytes = b"", file: IO[bytes] | None = None, size: int = 0) -> None:
+        """A body of `data`, or of a file of `size` bytes, at least one."""
+        self._file = file
+        self.only_name = b""
+        if file is None:
+            self.buffer = self.in_memory = data
+            self._pieces = (data,)
+            self.size = len(data)
+        else:
+            self.buffer = FileView(file.fileno(), 0, access=ACCESS_READ)
+            self.in_memory, self._pieces, self.size = None, ((0, size),), size
 
     def chunks(self) -> Iterator[bytes]:
         """All bytes in order, at most 64 KB at a time from a file."""
@@ -124,8 +120,8 @@ class Body:
             pieces += [(at, start), new]
             at = end
         pieces.append((at, self.size))
-        body = Body(file=self._file)
-        body._map, body._pieces = self._map, pieces
+        body = copy(self)
+        body.only_name, body._pieces = b"", pieces
         body.size = sum(len(p) if isinstance(p, bytes) else p[1] - p[0] for p in pieces)
         return body
 
@@ -136,10 +132,10 @@ class Body:
 
     def close(self) -> None:
         """Close the temporary file."""
-        if self._map is not None:
-            self._map.close()
         if self._file is not None:
             self._file.close()
+        if isinstance(self.buffer, mmap):
+            self.buffer.close()
 
 
 class BodyReader(Protocol):

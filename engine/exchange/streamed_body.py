@@ -34,18 +34,14 @@ class StreamedBody(Body):
     is_replayable = False
 
     def __init__(self, head: bytes, end: bytes, rest: Rest) -> None:
+        super().__init__(head + end)
         self._head, self._end, self._rest = head, end, rest
-        self._map = self._file = self.in_memory = None
-        self.only_name = b""
+        self.in_memory = None
         self.size = len(head) + rest.size
 
     @property
     def is_spent(self) -> bool:  # type: ignore[override]
         return self._rest.is_spent
-
-    @property
-    def buffer(self) -> bytes:
-        return self._head + self._end
 
     def chunks(self) -> Iterator[bytes]:
         """The head, and the rest, which can be sent once. Raises ValueError the second time."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.dialects.interface.usage import MAX_COUNT, OutputMembers, count
 from engine.exchange.exchange import MISSING, Exchange

@@ -7,8 +7,9 @@ the upstream reported, `complete(estimate)` estimates what it did not. An encode
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from engine.dialects.interface.usage import Meter
 from engine.exchange.member_protocols import UsageReader

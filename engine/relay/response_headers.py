@@ -25,7 +25,7 @@ STALE_HEADERS = frozenset(
 class Action(IntEnum):
     """What is done with a header."""
 
-    DROP = 0  # falsy, for `compress` in `ResponseHeaders.pick`
+    DROP = 0
     PASS = 1
     PASS_IF_DECLARED = 2  # in the document, as a header of one of the operation's answers
     MOVE = 3  # an address: rewritten to one of the gateway, see `Addresses`
@@ -122,9 +122,14 @@ TABLE = (
     ),
 )
 _CACHED_NAMES = 1000
+_CACHED_ANSWERS = 100
 _CACHED_RULES = 100
 _NAME = itemgetter(0)
-_PASS = Action.PASS  # looking up a member of an enum is slow
+_RENAME = Action.RENAME  # looking up a member of an enum is slow
+
+
+_Actions = tuple[tuple[bool, ...], tuple[tuple[int, Action], ...]]
+"""Which headers of an answer pass, and the actions for others that are not dropped, by position."""
 
 
 class Addresses(Protocol):
@@ -150,7 +155,7 @@ class ResponseHeaders:
     headers in the operation's document; `hidden` (wildcards) never pass.
     """
 
-    __slots__ = ("_action", "_addresses")
+    __slots__ = ("_actions", "_addresses")
 
     def __init__(
         self,
@@ -161,7 +166,7 @@ class ResponseHeaders:
         declared: Iterable[str] = (),
     ) -> None:
         self._addresses = addresses
-        self._action = _actions(
+        self._actions = _actions(
             None if allowed is None else tuple(allowed),
             tuple(hidden),
             frozenset(name.lower() for name in declared),
@@ -170,15 +175,14 @@ class ResponseHeaders:
     def pick(
         self, headers: Sequence[tuple[str, str]], path: str = "/", mount: str = ""
     ) -> list[tuple[str, str]]:
-        """The headers for the caller. `path` is the requested path at the upstream; `mount` is the
-        prefix under which callers reach the upstream's paths."""
-        picked = []
+        """The headers for the caller, at the end those that change. `path` is the requested path at
+        the upstream; `mount` is the prefix under which callers reach the upstream's paths."""
+        passing, others = self._actions(tuple(map(_NAME, headers)))
+        picked = [*compress(headers, passing)]
         hop_by_hop: tuple[str, ...] = ()
-        actions = list(map(self._action, map(_NAME, headers)))
-        for pair, action in compress(zip(headers, actions, strict=True), actions):
-            if action is _PASS:
-                picked.append(pair)
-            elif action is Action.RENAME:
+        for at, action in others:
+            pair = headers[at]
+            if action is _RENAME:
                 picked.append(("x-upstream-request-id", pair[1]))
             elif action is Action.READ:
                 hop_by_hop += tuple(name.strip().lower() for name in pair[1].split(","))
@@ -196,11 +200,20 @@ class ResponseHeaders:
 @lru_cache(maxsize=_CACHED_RULES)
 def _actions(
     allowed: tuple[str, ...] | None, hidden: tuple[str, ...], declared: frozenset[str]
-) -> Callable[[str], Action]:
-    """The actions by name of a header; thousands of upstreams share them. Their number is bounded,
-    as an upstream may send ever new names."""
+) -> Callable[[tuple[str, ...]], _Actions]:
+    """The actions by the names of an answer's headers, which most answers of an upstream have in
+    common; thousands of upstreams share them. Their number is bounded, as an upstream may send ever
+    new names."""
     decide = partial(_action, allowed=allowed, hidden=hidden, declared=declared)
-    return lru_cache(maxsize=_CACHED_NAMES)(decide)
+    action_of = lru_cache(maxsize=_CACHED_NAMES)(decide)
+
+    @lru_cache(maxsize=_CACHED_ANSWERS)
+    def actions_of(names: tuple[str, ...]) -> _Actions:
+        actions = [*map(action_of, names)]
+        others = [(at, a) for at, a in enumerate(actions) if a not in (Action.PASS, Action.DROP)]
+        return tuple(action is Action.PASS for action in actions), tuple(others)
+
+    return actions_of
 
 
 def _action(

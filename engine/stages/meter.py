@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 
 from gevent import GreenletExit
+from msgspec.structs import replace
 
 from engine.dialects import Dialect
 from engine.dialects.interface.usage import Meter, UsageOption

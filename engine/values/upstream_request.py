@@ -4,8 +4,9 @@ result of a POST to a collector or a webhook."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 
 class Spool(Protocol):
@@ -19,8 +20,7 @@ class Spool(Protocol):
     def chunks(self) -> Iterator[bytes]: ...
 
 
-@dataclass(slots=True)
-class UpstreamRequest:
+class UpstreamRequest(Struct):
     """A request as an upstream gets it; the client adds Host (`host`) and Content-Length.
 
     `path` and `query` are percent-encoded, `query` without its question mark. Names in `headers`

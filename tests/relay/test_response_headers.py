@@ -172,7 +172,7 @@ def test_the_request_id_of_the_upstream_comes_back_under_another_name(
 def test_addresses_are_rewritten_or_dropped(name: str, allowed: tuple[str, ...] | None) -> None:
     headers = [(name, "/x"), ("etag", "1")]
     result = ResponseHeaders(Visible(), allowed=allowed).pick(headers, "/base/a", "/m")
-    assert result == [(name, "/m|/base/a|/x"), ("etag", "1")]
+    assert result == [("etag", "1"), (name, "/m|/base/a|/x")]
     assert ResponseHeaders(Nowhere(), allowed=allowed).pick(headers, "/", "") == [("etag", "1")]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from msgspec.structs import asdict
 
 from engine.dialects import Dialect
 from engine.dialects.interface.files import BatchFormat, BatchResult
@@ -110,7 +111,7 @@ class ResultCounter:
         vendors, price = services.prices.find(*names), services.prices.of(row.team).find(*names)
         vendor_cost = 0 if vendors is None else vendors.batch_cost(usage)
         cost = 0 if price is None else price.batch_cost(usage)
-        counts = {name: getattr(usage, name) for name in Usage.__slots__}
+        counts = asdict(usage)
         return Entry(
             f"batch_{key.hex()}",
             services.clock(),

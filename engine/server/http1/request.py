@@ -28,8 +28,8 @@ _CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|(?<!\r)\n|\r(?!\n|\Z)")
 """What no beginning of a head has: a control character, or a line end that is not CRLF."""
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 _END = b"\r\n\r\n"
-_MAX_LENGTH_DIGITS = 100
-"""Digits of a Content-Length."""
+_is_length = re.compile("[0-9]{1,100}").fullmatch
+_ABOUT_MESSAGE = frozenset({"HTTP_CONNECTION", "HTTP_EXPECT", "HTTP_TRANSFER_ENCODING"})
 _SINGLE = frozenset(map(environ_key, SINGLE_HEADERS))
 _UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
 _OF_BODIES = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH", "TRANSFER_ENCODING"})
@@ -151,6 +151,17 @@ def _read_headers(head: RequestHead, parsed: list[tuple[str, str]]) -> None:
     if len(headers) < len(parsed):
         headers = _joined(parsed)
     head.headers = headers
+    if not _ABOUT_MESSAGE.isdisjoint(headers):
+        _read_options(head, headers)
+    if "CONTENT_LENGTH" in headers and head.content_length is not None:
+        length = headers["CONTENT_LENGTH"]
+        if not _is_length(length):
+            raise InvalidRequest(400, "Content-Length is not a number")
+        head.content_length = int(length)
+
+
+def _read_options(head: RequestHead, headers: dict[str, str]) -> None:
+    """Read the headers that few requests have about their connection and body."""
     if "HTTP_CONNECTION" in headers:
         options = [word.strip(" \t") for word in headers["HTTP_CONNECTION"].lower().split(",")]
         head.close = "close" in options or (head.close and "keep-alive" not in options)
@@ -164,11 +175,6 @@ def _read_headers(head: RequestHead, parsed: list[tuple[str, str]]) -> None:
         if headers["HTTP_TRANSFER_ENCODING"].lower() != "chunked":
             raise InvalidRequest(400, "a transfer coding other than chunked")
         head.content_length = None
-    elif "CONTENT_LENGTH" in headers:
-        length = headers["CONTENT_LENGTH"]
-        if not (length.isascii() and length.isdigit() and len(length) <= _MAX_LENGTH_DIGITS):
-            raise InvalidRequest(400, "Content-Length is not a number")
-        head.content_length = int(length)
 
 
 def _joined(parsed: list[tuple[str, str]]) -> dict[str, str]:

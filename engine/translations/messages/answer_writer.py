@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.translations.messages import answer_fields as fields
 from engine.translations.neutral import content as neutral

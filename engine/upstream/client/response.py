@@ -89,8 +89,8 @@ class UpstreamResponse:
         if not parser.has_head and self._failure is not None:
             raise self._failure
         self.status, self.headers, self.length = parser.status, parser.headers, parser.length
-        if parser.is_complete and self._connection is not None:
-            self._settle()  # it arrived while the request was sent
+        if parser.is_complete and parser.status != 101:
+            self._release()  # it arrived while the request was sent
         return self
 
     def header(self, name: str) -> str | None:
@@ -176,13 +176,9 @@ class UpstreamResponse:
         except UpstreamFailure as failure:
             self._fail(failure)
         else:
-            if self._parser.is_complete:
-                self._settle()
-
-    def _settle(self) -> None:
-        """Release the connection at the last byte of the response, not only when it is closed."""
-        if self._parser.status != 101:
-            self._release()
+            # At the last byte of the response, not only when it is closed.
+            if self._parser.is_complete and self._parser.status != 101:
+                self._release()
 
     def _fail(self, failure: UpstreamFailure) -> None:
         """Keep the first failure, with the state of the request, and close the connection."""
@@ -196,7 +192,6 @@ class UpstreamResponse:
         connection, self._connection = self._connection, None
         if connection is None:
             return
-        self._parser.drop()
         if (
             self._request_sent
             and self._failure is None
@@ -205,6 +200,7 @@ class UpstreamResponse:
         ):
             self._pool.give(connection)
         else:
+            self._parser.drop()
             connection.close()
 
 
