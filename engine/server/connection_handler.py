@@ -6,6 +6,7 @@ import errno
 import logging
 from collections.abc import Callable
 from http import HTTPStatus
+from time import monotonic
 from typing import NamedTuple
 
 import gevent
@@ -77,7 +78,7 @@ class ConnectionHandler:
             sock.heavy_calls = CallsFromSocket(self._passing, address, self._number)
             self._guarded(sock, address, self._serve_connection)
         finally:
-            self.idle.remove(client)
+            self.idle.pop(client, None)
             client.close()
 
     def serve_passed(self, sock: ReportingSocket, request: PassedRequest) -> bool:
@@ -124,16 +125,16 @@ class ConnectionHandler:
     def _serve_connection(self, sock: CallerSocket, address: object) -> bool:
         """False, when no other request follows."""
         environ, trusted = self._shared(address)
-        sizes = self._passing.sizes
+        sizes, idle, client = self._passing.sizes, self.idle, sock.sock
         connection: WorkerConnection | None = None
         while True:
-            self.idle.add(sock.sock)
+            idle[client] = monotonic()
             if connection is not None and not connection.drain():
                 return False
             head = read_head(sock, self._settings.limits)
             if head is None:
                 return False
-            self.idle.remove(sock.sock)
+            idle.pop(client, None)
             close = not self._begin_request()
             connection = WorkerConnection(sock, head, close)
             if head.content_length is None or (

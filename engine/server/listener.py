@@ -30,35 +30,21 @@ _FRESH = 0.1
 """Seconds for which a new connection does not count as idle: its request may be on its way."""
 
 
-class IdleConnections:
-    """The sockets that wait for a request, longest first."""
-
-    def __init__(self) -> None:
-        self._since: dict[GeventSocket, float] = {}
-
-    def __len__(self) -> int:
-        return len(self._since)
-
-    def add(self, sock: GeventSocket) -> None:
-        """Note that a socket waits from now on."""
-        self._since[sock] = time.monotonic()
-
-    def remove(self, sock: GeventSocket) -> None:
-        """Note that a socket waits no longer."""
-        self._since.pop(sock, None)
+class IdleConnections(dict[GeventSocket, float]):
+    """The sockets that wait for a request, longest first, with the time since when."""
 
     def close(self, seconds: float) -> None:
         """Close those that have waited for `seconds` or longer."""
         before = time.monotonic() - seconds
-        for sock in [sock for sock, since in self._since.items() if since <= before]:
+        for sock in [sock for sock, since in self.items() if since <= before]:
             end_input(sock)
 
     def close_longest(self) -> bool:
         """Close the one that has waited longest. Whether one could be closed."""
-        sock, since = next(iter(self._since.items()), (None, 0.0))
+        sock, since = next(iter(self.items()), (None, 0.0))
         if sock is None or since > time.monotonic() - _FRESH:
             return False
-        self.remove(sock)
+        del self[sock]
         end_input(sock)
         return True
 

@@ -48,9 +48,9 @@ def test_the_connection_that_has_been_idle_longest_is_closed_for_a_new_one(clock
     admission, idle = admission_of(100, 2, monkeypatch)
     first, second, third = Pair(), Pair(), Pair()
     for pair in (first, second, third):
-        idle.add(pair.near)
+        idle[pair.near] = clock[0]
         clock[0] += 1
-    idle.remove(first.near)  # it has a request
+    del idle[first.near]  # it has a request
     admission.pools.append([1, 2])
     assert admission.admits()
     assert [pair.ended for pair in (first, second, third)] == [False, True, False]
@@ -69,7 +69,7 @@ def test_the_telemetry_listener_has_reserved_descriptors(clock, monkeypatch):
         assert admission.admits(own, idle)
         own.append(number)
     assert not admission.admits(own, idle)
-    idle.add(pair.near)
+    idle[pair.near] = clock[0]
     clock[0] += 1
     assert not admission.admits()
     assert not pair.ended
@@ -80,7 +80,7 @@ def test_the_telemetry_listener_has_reserved_descriptors(clock, monkeypatch):
 def test_a_connection_whose_request_may_be_on_its_way_is_not_closed_for_another(clock, monkeypatch):
     admission, idle = admission_of(100, 1, monkeypatch)
     pair = Pair()
-    idle.add(pair.near)
+    idle[pair.near] = clock[0]
     admission.pools.append([1])
     assert not admission.admits()
     clock[0] += 0.2
@@ -92,7 +92,7 @@ def test_with_descriptors_left_the_last_place_is_kept_free_and_nobody_is_refused
 ):
     admission, idle = admission_of(3, 100, monkeypatch)
     pair = Pair()
-    idle.add(pair.near)
+    idle[pair.near] = clock[0]
     clock[0] += 1
     admission.pools.append([1])
     assert admission.admits()

@@ -132,14 +132,13 @@ class MetricsRecorder:
         series, record = self._series_of(exchange), exchange.record
         series.requests.count(record)
         try:
-            gateway_time = record.gateway_time
-            self._pending[series].append((record, gateway_time))
+            self._pending[series].append(record)
             if len(record.attempts) > 1:
                 record_retries(self._cells, record.attempts)
             if record.events > 1:
                 record_stream(self._cells, series.labels, record)
-            if exchange.record.traffic is not None:
-                record_session(self._cells, series.labels.operation, exchange.record.traffic)
+            if record.traffic is not None:
+                record_session(self._cells, series.labels.operation, record.traffic)
             if record.mcp is not None:
                 record_message(self._cells, record.mcp, record.status)
         except Exception:
@@ -148,10 +147,9 @@ class MetricsRecorder:
     def record(self, exchanges: Sequence[Exchange]) -> None:
         """Record the collected metrics, and the attempts, teams and tags of these exchanges."""
         pending, self._pending = self._pending, _pending()
-        for series, finished in pending.items():
+        for series, records in pending.items():
             try:
-                records, overheads = zip(*finished, strict=True)
-                series.requests.record(records, overheads)
+                series.requests.record(records)
                 series.usage.record(records)
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.labels.operation)
@@ -251,6 +249,6 @@ class MetricsRecorder:
             self._totals = {place: self._totals[place] for place in chain.from_iterable(counters)}
 
 
-def _pending() -> defaultdict[_Series, list[tuple[RequestRecord, float]]]:
-    """For each series its finished requests, and the gateway's share of each in seconds."""
+def _pending() -> defaultdict[_Series, list[RequestRecord]]:
+    """For each series its finished requests."""
     return defaultdict(list)

@@ -194,13 +194,14 @@ class Candidates:
         ):
             return None
         breaker = target.state.breaker
-        if breaker.wait(moment):
+        is_closed = breaker.opened_at is None  # nearly always
+        if not is_closed and breaker.wait(moment):
             return None
         if target.gates and not count and slots is None:
             slots = self._own_slots().take(target)
             if slots is None:
                 return None
-        if not self._within_budget(target) or not breaker.allows(moment):
+        if not self._within_budget(target) or not (is_closed or breaker.allows(moment)):
             if slots is not None:
                 slots.cancel()
             return None

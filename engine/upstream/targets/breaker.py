@@ -21,16 +21,17 @@ class CircuitBreaker:
     """The state of one target in one worker. Times are in seconds of a monotonic clock. `config`
     has `failures`, `window` and `cooldown`.
 
-    `is_used`: it has recorded a success or a failure. Metrics leave out the others, because a
-    config may have thousands of targets that are never used.
+    `opened_at`: when it opened, None while it is closed. `is_used`: it has recorded a success or a
+    failure. Metrics leave out the others, because a config may have thousands of targets that are
+    never used.
     """
 
-    __slots__ = ("_config", "_failures", "_opened_at", "_probe_at", "is_used")
+    __slots__ = ("_config", "_failures", "_probe_at", "is_used", "opened_at")
 
     def __init__(self, config: BreakerConfig) -> None:
         self._config = config
         self._failures: list[float] | None = None  # of thousands of targets most have none
-        self._opened_at: float | None = None
+        self.opened_at: float | None = None
         self._probe_at: float | None = None
         self.is_used = False
 
@@ -39,10 +40,10 @@ class CircuitBreaker:
 
         A probe without a result, because its caller disconnected, is replaced after a cooldown.
         """
-        if self._opened_at is None:
+        if self.opened_at is None:
             return True
         cooldown = self._config.cooldown
-        if now < self._opened_at + cooldown:
+        if now < self.opened_at + cooldown:
             return False
         if self._probe_at is not None and now < self._probe_at + cooldown:
             return False
@@ -52,31 +53,31 @@ class CircuitBreaker:
     def succeeded(self) -> None:
         """Record a success."""
         self.is_used = True
-        if self._opened_at is not None:
-            self._opened_at = self._probe_at = None
+        if self.opened_at is not None:
+            self.opened_at = self._probe_at = None
 
     def failed(self, now: float) -> None:
         """Record a failure that counts."""
         self.is_used = True
-        if self._opened_at is not None:
+        if self.opened_at is not None:
             if self._probe_at is not None:
-                self._opened_at, self._probe_at = now, None
+                self.opened_at, self._probe_at = now, None
             return
         failures, config = self._failures or [], self._config
         del failures[: bisect_right(failures, now - config.window)]
         failures.append(now)
         self._failures = failures
         if len(failures) >= config.failures:
-            self._opened_at, self._failures = now, None
+            self.opened_at, self._failures = now, None
 
     def state(self, now: float) -> int:
         """0 closed, 1 half-open, 2 open."""
-        if self._opened_at is None:
+        if self.opened_at is None:
             return 0
-        return 1 if now >= self._opened_at + self._config.cooldown else 2
+        return 1 if now >= self.opened_at + self._config.cooldown else 2
 
     def wait(self, now: float) -> float:
         """Seconds until it may let a request pass; 0 while it is closed or half-open."""
-        if self._opened_at is None:
+        if self.opened_at is None:
             return 0.0
-        return max(0.0, self._opened_at + self._config.cooldown - now)
+        return max(0.0, self.opened_at + self._config.cooldown - now)
