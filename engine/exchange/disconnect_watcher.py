@@ -40,11 +40,11 @@ class HasDescriptor(Protocol):
 
 
 class DisconnectWatcher:
-    """The watches of callers. Several may be of one caller: of the calls from inside that are made
-    for one request."""
+    """The `watches` of callers. Several may be of one caller: of the calls from inside that are
+    made for one request."""
 
     def __init__(self) -> None:
-        self._watches: set[CallerWatch] = set()
+        self.watches: set[CallerWatch] = set()
         self.polling = False
 
     def watch(self, connection: HasDescriptor) -> CallerWatch:
@@ -54,20 +54,16 @@ class DisconnectWatcher:
 
     def add(self, watch: CallerWatch) -> None:
         """Start polling the caller of a watch."""
-        self._watches.add(watch)
+        self.watches.add(watch)
         if not self.polling:
             self.polling = True
             gevent.spawn(self._poll_callers)
 
-    def drop(self, watch: CallerWatch) -> None:
-        """Stop polling the caller of a watch."""
-        self._watches.discard(watch)
-
     def _poll_callers(self) -> None:
-        while self._watches:
+        while self.watches:
             gevent.sleep(INTERVAL)
             poller, callers = _poll(), dict[int, list[CallerWatch]]()
-            for watch in self._watches:
+            for watch in self.watches:
                 callers.setdefault(watch.descriptor, []).append(watch)
                 poller.register(watch.descriptor, _DISCONNECTED)
             for descriptor, _ in poller.poll(0):
@@ -77,8 +73,8 @@ class DisconnectWatcher:
 
     def _wake(self, watch: CallerWatch) -> None:
         """Called by the hub: raise _Disconnected in the greenlet of a watch, if it still waits."""
-        if watch.waits and watch in self._watches:
-            self.drop(watch)
+        if watch.waits and watch in self.watches:
+            self.watches.discard(watch)
             watch.greenlet.throw(_Disconnected)
 
 
@@ -129,4 +125,4 @@ class CallerWatch:
         """End the watch."""
         self.waits = False
         self.greenlet = None
-        self._watcher.drop(self)
+        self._watcher.watches.discard(self)

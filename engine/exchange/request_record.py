@@ -114,10 +114,9 @@ class RequestRecord:
 
     Times in seconds: `first_byte` from the start to the first content; `wait_time` spent waiting
     for upstreams and for the request body, of which `queue_time` in the queue of an upstream;
-    `duration` in total, and `gateway_time` the gateway's share of it. The time from the first
-    content of a response to its end counts as waiting. `response_end` is the end of the upstream's
-    response on the monotonic clock, 0 before. `events` counts the events of a stream; `longest_gap`
-    is the longest time between two of them.
+    `duration` in total. `response_end` is the end of the upstream's response on the monotonic
+    clock, 0 before. `events` counts the events of a stream; `longest_gap` is the longest time
+    between two of them.
 
     `traffic` is set once the request is a session of a WebSocket, `mcp` for a message of MCP and
     for the operation that it calls. `client_secret` is the secret in whose place the request has no
@@ -147,7 +146,6 @@ class RequestRecord:
     wait_time: float = 0.0
     queue_time: float = 0.0
     duration: float = 0.0
-    gateway_time: float = 0.0
     response_end: float = 0.0
     events: int = 0
     longest_gap: float = 0.0
@@ -187,6 +185,14 @@ class RequestRecord:
         return "" if self.mcp is None else "mcp"
 
     @property
+    def gateway_time(self) -> float:
+        """The gateway's share of the duration: the time that was not spent waiting.
+
+        The time from the first content of a response to its end counts as waiting.
+        """
+        return max(0.0, self.duration - self.wait_time)
+
+    @property
     def decisive_attempt(self) -> int:
         """The index of the attempt whose result the caller got: the last that was not cancelled; -1
         without attempts."""
@@ -209,18 +215,15 @@ class RequestRecord:
         self.status, self.outcome, self.code = status, outcome, code
 
     def close(self, now: float) -> None:
-        """Compute the times and the outcome; `now` is on the monotonic clock."""
+        """Compute the duration, the outcome and the wait time; `now` is on the monotonic clock."""
         self.duration = now - self.start
         if self.outcome is _OPEN:
             self.outcome = Outcome.CALLER_LEFT
         elif self.status >= 400 and self.outcome is _COMPLETE:
             # An error response of an upstream, relayed completely.
             self.outcome = Outcome.of_status(self.status)
-        wait_time = self.wait_time
         if self.first_byte is not None:
-            wait_time += (self.response_end or now) - self.start - self.first_byte
-            self.wait_time = wait_time
-        self.gateway_time = max(0.0, self.duration - wait_time)
+            self.wait_time += (self.response_end or now) - self.start - self.first_byte
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from engine.server.environ import Environ, SchemeHeaders, address_fields, reques
 from engine.server.heavy.operation_calls import CallsFromSocket
 from engine.server.heavy.pass_requests import NothingPasses, Passing
 from engine.server.heavy.passed_request import PassedRequest, ReportingSocket
-from engine.server.http1.request import InvalidRequest, Limits, RequestHead
+from engine.server.http1.request import HeadReader, InvalidRequest, Limits, RequestHead
 from engine.server.http1.response import ResponseWriter
 from engine.server.listener import IdleConnections
 from engine.server.worker_connection import RefusedBody, WorkerConnection, read_head
@@ -126,12 +126,13 @@ class ConnectionHandler:
         """False, when no other request follows."""
         environ, trusted = self._shared(address)
         sizes, idle, client = self._passing.sizes, self.idle, sock.sock
+        reader = HeadReader(self._settings.limits)
         connection: WorkerConnection | None = None
         while True:
             idle[client] = monotonic()
             if connection is not None and not connection.drain():
                 return False
-            head = read_head(sock, self._settings.limits)
+            head = read_head(sock, reader)
             if head is None:
                 return False
             idle.pop(client, None)

@@ -11,7 +11,7 @@ from typing import Any
 from engine.exchange.caller_connection import HeavyCalls, InternalCaller, TrySend
 from engine.process.loop_turn import await_turn
 from engine.server.caller_socket import CallerSocket, GeventSocket, linger
-from engine.server.http1.request import HeadReader, Limits, RequestHead
+from engine.server.http1.request import HeadReader, RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
 from engine.server.http1.response import CHUNK, Headers, ResponseWriter
 from engine.values.errors import GatewayError
@@ -22,10 +22,9 @@ _MAX_DRAIN = 65_536
 _CHUNKS_PER_TURN = 64
 
 
-def read_head(sock: CallerSocket, limits: Limits) -> RequestHead | None:
+def read_head(sock: CallerSocket, reader: HeadReader) -> RequestHead | None:
     """The head of the next request; None if the caller closes before it is complete. Raises
     InvalidRequest."""
-    reader = HeadReader(limits)
     while data := sock.receive():
         if (parsed := reader.feed(data)) is not None:
             head, sock.buffered = parsed

@@ -41,8 +41,8 @@ class Batch(Generic[T]):
     def add(self, item: T) -> None:
         items = self._items
         items.append(item)
-        if len(items) > 1:
-            if len(items) >= MAX_ITEMS:
+        if (count := len(items)) > 1:
+            if count >= MAX_ITEMS:
                 self.flush()
             return
         if self._clock() >= self._idle_from:

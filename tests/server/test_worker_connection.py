@@ -10,7 +10,7 @@ import pytest
 
 from engine.exchange.caller_connection import CallerConnection, InvalidFraming
 from engine.server.caller_socket import CallerSocket
-from engine.server.http1.request import Limits
+from engine.server.http1.request import HeadReader, Limits
 from engine.server.worker_connection import WorkerConnection, read_head
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -35,7 +35,7 @@ class Caller:
         return self.request(close)
 
     def request(self, close: bool = False) -> WorkerConnection:
-        head = read_head(self.sock, Limits())
+        head = read_head(self.sock, HeadReader(Limits()))
         assert head is not None
         return WorkerConnection(self.sock, head, close)
 
@@ -62,7 +62,7 @@ def caller() -> Iterator[Caller]:
 def test_a_caller_who_closes_sends_no_request(caller: Caller) -> None:
     caller.far.sendall(b"GET / HT")
     caller.far.shutdown(1)
-    assert read_head(caller.sock, Limits()) is None
+    assert read_head(caller.sock, HeadReader(Limits())) is None
 
 
 def test_requests_follow_each_other(caller: Caller) -> None:

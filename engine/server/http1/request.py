@@ -81,12 +81,13 @@ class RequestHead:
 
 
 class HeadReader:
-    """Reads one head from data that comes in pieces."""
+    """Reads the heads of a connection, one after the other, from data that comes in pieces."""
 
     _data: bytes | bytearray = b""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self._short = min(limits.request_line, limits.header_size)
 
     def feed(self, data: bytes) -> tuple[RequestHead, bytes] | None:
         """The head, and the bytes after it; None while it is incomplete. Raises InvalidRequest."""
@@ -96,14 +97,13 @@ class HeadReader:
             searched = max(len(self._data) - len(_END) + 1, 0)
             self._data += data  # a bytearray: what came before is not copied for each piece
             if (end := self._data.find(_END, searched)) >= 0:
-                data = bytes(self._data)
+                data, self._data = bytes(self._data), b""
         if end < 0:
             self._wait(data)
             return None
-        text = data[: end + len(_END)].decode("latin-1")
-        limits = self._limits
-        if end > limits.request_line or end > limits.header_size:
-            _check_sizes(text, limits)
+        text = data[: end + 4].decode("latin-1")
+        if end > self._short:
+            _check_sizes(text, self._limits)
         line = _REQUEST_LINE.match(text)
         if line is None:
             raise InvalidRequest(400, "the request line is malformed")
@@ -115,7 +115,7 @@ class HeadReader:
             )
         head = RequestHead(method, target, int(minor_version))
         headers = _HEADERS.findall(text, start, end)
-        if len(headers) > limits.headers:
+        if len(headers) > self._limits.headers:
             raise InvalidRequest(431, "the head has too many headers")
         _read_headers(head, headers)
         return head, data[end + 2 :]

@@ -132,7 +132,8 @@ class MetricsRecorder:
         series, record = self._series_of(exchange), exchange.record
         series.requests.count(record)
         try:
-            self._pending[series].append(record)
+            gateway_time = record.gateway_time
+            self._pending[series].append((record, gateway_time))
             if len(record.attempts) > 1:
                 record_retries(self._cells, record.attempts)
             if record.events > 1:
@@ -147,9 +148,10 @@ class MetricsRecorder:
     def record(self, exchanges: Sequence[Exchange]) -> None:
         """Record the collected metrics, and the attempts, teams and tags of these exchanges."""
         pending, self._pending = self._pending, _pending()
-        for series, records in pending.items():
+        for series, finished in pending.items():
             try:
-                series.requests.record(records)
+                records, overheads = zip(*finished, strict=True)
+                series.requests.record(records, overheads)
                 series.usage.record(records)
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.labels.operation)
@@ -249,6 +251,6 @@ class MetricsRecorder:
             self._totals = {place: self._totals[place] for place in chain.from_iterable(counters)}
 
 
-def _pending() -> defaultdict[_Series, list[RequestRecord]]:
-    """For each series its finished requests."""
+def _pending() -> defaultdict[_Series, list[tuple[RequestRecord, float]]]:
+    """For each series its finished requests, and the gateway's share of each in seconds."""
     return defaultdict(list)

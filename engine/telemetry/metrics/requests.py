@@ -70,7 +70,6 @@ IN_FLIGHT = gauge("modelway_requests_in_flight", "", "Requests in progress.")
 
 _COMPLETE = Outcome.COMPLETE  # looking up a member of an enum is slow
 _duration = attrgetter("duration")
-_gateway_time = attrgetter("gateway_time")
 _code = attrgetter("code")
 _limit = attrgetter("limit")
 _uncounted = attrgetter("uncounted")
@@ -123,11 +122,12 @@ class RequestSeries:
             place = self._completed = requests.place(self._result(record))
         requests.add(place, 1.0)
 
-    def record(self, records: Sequence[RequestRecord]) -> None:
-        """Record the other metrics of finished requests."""
+    def record(self, records: Sequence[RequestRecord], overheads: Sequence[float]) -> None:
+        """Record the other metrics of finished requests; `overheads` are the gateway's share of
+        each, in seconds."""
         tables = self._tables
         tables.duration.observe_all(self._duration, [*map(_duration, records)])
-        tables.overhead.observe_all(self._overhead, [*map(_gateway_time, records)])
+        tables.overhead.observe_all(self._overhead, overheads)
         first_bytes = [record.first_byte for record in records if record.first_byte is not None]
         if first_bytes:
             if not self._first_byte:

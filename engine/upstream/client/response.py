@@ -89,7 +89,7 @@ class UpstreamResponse:
         if not parser.has_head and self._failure is not None:
             raise self._failure
         self.status, self.headers, self.length = parser.status, parser.headers, parser.length
-        if parser.is_complete and parser.status != 101:
+        if self._connection is not None and parser.is_complete and parser.status != 101:
             self._release()  # it arrived while the request was sent
         return self
 

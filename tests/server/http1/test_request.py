@@ -44,10 +44,11 @@ def test_a_head_is_read_and_what_follows_is_left() -> None:
 def test_a_head_may_come_in_pieces(size: int) -> None:
     reader, data = HeadReader(Limits()), get(b"X-A: 1\r\n")
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
-    assert [reader.feed(piece) for piece in pieces[:-1]] == [None] * (len(pieces) - 1)
-    parsed = reader.feed(pieces[-1])
-    assert parsed is not None
-    assert parsed[0].headers["HTTP_X_A"] == "1"
+    for _ in range(2):  # of one connection
+        assert [reader.feed(piece) for piece in pieces[:-1]] == [None] * (len(pieces) - 1)
+        parsed = reader.feed(pieces[-1])
+        assert parsed is not None
+        assert (parsed[0].headers["HTTP_X_A"], parsed[1]) == ("1", b"")
 
 
 @pytest.mark.parametrize(
