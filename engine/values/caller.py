@@ -82,16 +82,23 @@ class Caller:
     _team_operations: tuple[Patterns, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        models: list[tuple[str, ...]] = []
+        operations: list[tuple[str, ...]] = []
+        regions: list[tuple[str, ...]] = []
+        is_limited = False
         holders: tuple[Caller | Team, ...] = (self, *self.teams)
-        models = tuple(tuple(holder.models) for holder in holders if holder.models is not None)
-        operations = tuple(
-            tuple(holder.operations) for holder in holders if holder.operations is not None
-        )
-        regions = tuple(tuple(holder.regions) for holder in holders if holder.regions is not None)
-        object.__setattr__(self, "region_lists", regions)
-        object.__setattr__(self, "is_limited", any(holder.limits for holder in holders))
-        object.__setattr__(self, "model_lists", models)
-        object.__setattr__(self, "operation_lists", operations)
+        for holder in holders:
+            if holder.models is not None:
+                models.append(tuple(holder.models))
+            if holder.operations is not None:
+                operations.append(tuple(holder.operations))
+            if holder.regions is not None:
+                regions.append(tuple(holder.regions))
+            is_limited = is_limited or bool(holder.limits)
+        object.__setattr__(self, "region_lists", tuple(regions))
+        object.__setattr__(self, "is_limited", is_limited)
+        object.__setattr__(self, "model_lists", tuple(models))
+        object.__setattr__(self, "operation_lists", tuple(operations))
         object.__setattr__(self, "_models", shared_patterns(tuple(self.models or ())))
         object.__setattr__(self, "_operations", shared_patterns(tuple(self.operations or ())))
         of_teams = models[self.models is not None :], operations[self.operations is not None :]

@@ -14,13 +14,19 @@ from engine.config.callers import JwtIssuer
 def choose_issuer(issuers: Sequence[JwtIssuer], claims: Mapping[str, Any]) -> JwtIssuer:
     """The entry for these claims; one that they do not meet (see `meets`) if they meet none. Raises
     TokenRefused for claims of no issuer, and of none for this audience."""
-    entries = [entry for entry in issuers if entry.issuer == claims.get("iss")]
-    if not entries:
-        raise TokenRefused("The issuer of the token is not accepted here.")
-    entries = [entry for entry in entries if is_for(claims, entry.audience)]
-    if not entries:
-        raise TokenRefused("The token was issued for another audience.")
-    return next((entry for entry in entries if meets(entry, claims)), entries[0])
+    first, reason = None, "The issuer of the token is not accepted here."
+    for entry in issuers:
+        if entry.issuer != claims.get("iss"):
+            continue
+        if not is_for(claims, entry.audience):
+            reason = "The token was issued for another audience."
+            continue
+        if meets(entry, claims):
+            return entry
+        first = first or entry
+    if first is None:
+        raise TokenRefused(reason)
+    return first
 
 
 def check_claims(issuer: JwtIssuer, claims: Mapping[str, Any]) -> None:

@@ -39,7 +39,8 @@ class KeySet:
         self._issuer = issuer
         self._keys = CachedLoad(f"the keys of {issuer}", lambda: [*load()][:MAX_KEYS], clock)
         self._compiled: dict[tuple[int, str], jwt.PyJWK | None] = {}
-        self._compiled_version = 0
+        self._found: dict[tuple[str | None, str], jwt.PyJWK] = {}
+        self._found_version = 0
 
     @property
     def version(self) -> int:
@@ -62,17 +63,23 @@ class KeySet:
     def _find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
         """The only key that fits and can be used: a token without `kid` is not tried with one key
         after the other."""
+        if self._found_version != self.version:
+            self._found_version, self._found, self._compiled = self.version, {}, {}
+        found = self._found.get((kid, algorithm))
+        if found is not None:
+            return found
         usable = [
             compiled
             for at, key in enumerate(self._keys.value or ())
             if (kid is None or key.get("kid") == kid) and _fits(key, algorithm)
             if (compiled := self._compile(at, key, algorithm)) is not None
         ]
-        return usable[0] if len(usable) == 1 else None
+        if len(usable) != 1:
+            return None
+        self._found[kid, algorithm] = usable[0]
+        return usable[0]
 
     def _compile(self, at: int, key: Mapping[str, Any], algorithm: str) -> jwt.PyJWK | None:
-        if self._compiled_version != self.version:
-            self._compiled_version, self._compiled = self.version, {}
         known = (at, algorithm)
         if known not in self._compiled:
             self._compiled[known] = self._public_key(key, algorithm)

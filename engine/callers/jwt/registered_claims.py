@@ -23,23 +23,28 @@ def check_registered(issuer: JwtIssuer, claims: Mapping[str, Any], now: float) -
         if claims.get(name) is None:
             raise TokenRefused(_INCOMPLETE, is_known=True)
     latest = now + issuer.leeway
-    if any(_seconds(claims[name]) > latest for name in ("nbf", "iat") if name in claims):
-        raise TokenRefused(_IMMATURE, is_known=True)
+    for name in ("nbf", "iat"):
+        if name in claims and _seconds(claims[name]) > latest:
+            raise TokenRefused(_IMMATURE, is_known=True)
     if _seconds(claims["exp"]) <= now - issuer.leeway:
         raise TokenRefused(_EXPIRED, is_known=True)
     if claims["iss"] != issuer.issuer:
         raise _invalid()
     _check_audience(issuer, claims["aud"])
-    if not all(isinstance(claims.get(name, ""), str) for name in ("sub", "jti")):
-        raise _invalid()
+    for name in ("sub", "jti"):
+        if not isinstance(claims.get(name, ""), str):
+            raise _invalid()
 
 
 def _check_audience(issuer: JwtIssuer, value: object) -> None:
     """A text or a list of texts, of which one is an audience of the issuer."""
     names = value if isinstance(value, list) else [value]
-    if not all(isinstance(name, str) for name in names):
-        raise TokenRefused(_OTHER_AUDIENCE, is_known=True)
-    if not any(name in issuer.audience for name in names):
+    is_meant = False
+    for name in names:
+        if not isinstance(name, str):
+            raise TokenRefused(_OTHER_AUDIENCE, is_known=True)
+        is_meant = is_meant or name in issuer.audience
+    if not is_meant:
         raise TokenRefused(_OTHER_AUDIENCE, is_known=True)
 
 

@@ -24,10 +24,11 @@ MAX_TIME = 253_402_300_799.0
 
 def meets(issuer: JwtIssuer, claims: Mapping[str, Any]) -> bool:
     """Whether a token has all that the entry requires."""
-    return all(
-        any(matches(text, pattern) for text in _texts(place.read(claims)) for pattern in values)
-        for place, values in issuer.require
-    )
+    for place, patterns in issuer.require:
+        texts = _texts(place.read(claims))
+        if not any(matches(text, pattern) for text in texts for pattern in patterns):
+            return False
+    return True
 
 
 def caller_of(
