@@ -28,8 +28,7 @@ class CallNumbers:
         so is a name without an index. Others count the fragments of one call: what has neither id
         nor name goes on with a call that is not complete.
         """
-        index_or_last = -1 if index is None else index
-        number, last_id = self._calls.get(index_or_last, (-1, ""))
+        number, last_id = self._calls.get(-1 if index is None else index, (-1, ""))
         is_new = number < 0 or (bool(name) and bool(vendor_id) and vendor_id != last_id)
         if index is None and name and not vendor_id:
             is_new = True

@@ -153,8 +153,7 @@ def read_answer(body: bytes) -> Iterator[events.Event]:
         if block == _NO_BLOCK:
             refuse_unknown(raw_at(body, "output", "message", "content", index))
         yield from BlockReader().whole(block)
-    finish = _read_ending(answer, has_content=bool(message.content))
-    yield events.End(finishes={0: finish})
+    yield events.End(finishes={0: _read_ending(answer, has_content=bool(message.content))})
 
 
 def _read_ending(ending: fields.Ending, *, has_content: bool) -> events.Finish:

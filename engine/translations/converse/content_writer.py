@@ -206,8 +206,7 @@ _WRITERS: dict[type[neutral.Block], Callable[[ContentWriter, Any], Json | None]]
 
 def cache_point(mark: neutral.CacheMark) -> Json:
     """The block behind what the prompt cache is to keep."""
-    ttl = {"ttl": "1h"} if mark == "1h" else {}
-    return {"cachePoint": {"type": "default", **ttl}}
+    return {"cachePoint": {"type": "default"} | ({"ttl": "1h"} if mark == "1h" else {})}
 
 
 def limit_cache_points(contents: Sequence[list[Json]]) -> None:

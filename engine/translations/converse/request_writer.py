@@ -99,8 +99,7 @@ def _called(messages: list[Json]) -> list[Json]:
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """The URL names the model, as an id or an ARN, percent-encoded as the vendor's SDKs do it."""
     names, facts = ToolNames(), model_called(model)
-    writer = ContentWriter(names, losses, facts)
-    body = write_turns(request, writer, facts, losses)
+    body = write_turns(request, ContentWriter(names, losses, facts), facts, losses)
     answer_tool, first_call = _write_parameters(request, body, names, facts, losses)
     if facts.caches:
         losses.withdraw(CACHE_MARK_FIELDS)

@@ -82,8 +82,7 @@ def as_numbers(vector: Raw, place: str) -> Raw:
             _NUMBERS.decode(vector)
             return vector
         packed = base64.b64decode(_TEXT.decode(vector), validate=True)
-        numbers = struct.unpack(f"<{len(packed) // 4}f", packed)
-        return Raw(msgspec.json.encode(numbers))
+        return Raw(msgspec.json.encode(struct.unpack(f"<{len(packed) // 4}f", packed)))
     except (msgspec.DecodeError, binascii.Error, struct.error) as error:
         raise WrongType(place, "a vector") from error
 

@@ -172,8 +172,7 @@ class Writer:
         return self._answer(_ANSWER_BEGIN + encode(part) + candidate.answer_end)
 
     def _add(self, index: int) -> _CandidateWriter:
-        head = encode(self._head)[1:]
-        answer_end = b'],"role":"model"},"index":%d}],%b' % (index, head)
+        answer_end = b'],"role":"model"},"index":%d}],%b' % (index, encode(self._head)[1:])
         return self._candidates.setdefault(index, _CandidateWriter(self._request, answer_end))
 
     def _write_tokens(self, event: events.Tokens) -> bytes:

@@ -87,8 +87,7 @@ def _config(choice: ToolChoice | None, names: ToolNames) -> Json:
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so; its URL names the model."""
     names, facts = ToolNames(first_letter=True), models.model_called(model)
-    writer = ContentWriter(names, losses, facts)
-    body = write_turns(request, writer, facts, losses)
+    body = write_turns(request, ContentWriter(names, losses, facts), facts, losses)
     write_tools(request, body, names, facts, losses)
     if config := models.ParameterWriter(request, facts, losses).config():
         body["generationConfig"] = config

@@ -236,8 +236,7 @@ class Writer(events.FirstCandidateWriter):
 
     def _end(self, finish: events.Finish, usage: Usage | None) -> bytes:
         delta = fields.write_finish(finish, self._request.stop, has_refusal=self._has_refusal)
-        counts = fields.write_usage(usage)
-        end = {"type": "message_delta", "delta": delta, "usage": counts}
+        end = {"type": "message_delta", "delta": delta, "usage": fields.write_usage(usage)}
         return _event(end) + _event({"type": "message_stop"})
 
     def _add(self, delta: Json) -> bytes:

@@ -194,9 +194,7 @@ def texts_of(pieces: Iterable[TextPiece] | None) -> list[str]:
 
 def is_blank(value: object) -> bool:
     """Some servers write every member that there is, with empty values where none is meant."""
-    if isinstance(value, dict):
-        return all(map(is_blank, value.values()))
-    return not value
+    return all(map(is_blank, value.values())) if isinstance(value, dict) else not value
 
 
 def is_end_marker(data: bytes) -> bool:

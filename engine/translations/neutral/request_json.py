@@ -114,8 +114,7 @@ class UnknownObject(JsonObject, tag=""):
 
 def kind_of(raw: Raw, place: str, tag: str = "type") -> str | None:
     """The kind of the object at `place`; None where it names none. Raises WrongType."""
-    members = decode(OBJECT, raw, place, "an object")
-    kind = members.get(tag, NULL)
+    kind = decode(OBJECT, raw, place, "an object").get(tag, NULL)
     return None if kind == NULL else decode(_TEXT, kind, f"{place}.{tag}", "a string")
 
 

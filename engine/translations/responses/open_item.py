@@ -50,9 +50,7 @@ class OpenItem(Part):
             if self._is_unnamed:
                 return ()
             return self._open(answer_reader.read_call(call, self._name, _ITEM))
-        if kind == "reasoning":
-            return self._open(neutral.Reasoning())
-        return ()
+        return self._open(neutral.Reasoning()) if kind == "reasoning" else ()
 
     def part_added(self, data: bytes) -> Iterable[events.Event]:
         raw = fields.DETAIL_EVENT.read(data).part
