@@ -19,7 +19,7 @@ from engine.mcp.schemas import Schema, Schemas, edit_members
 from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY, has_body
 from engine.spec.bodies.body_parsers import has_foreign_charset
-from engine.spec.bodies.multipart_writer import File
+from engine.spec.bodies.form_writers import File
 from engine.spec.bodies.request_bodies import BodyRule
 from engine.spec.document.node import Node
 from engine.spec.document.schema_types import is_file, items_of, kind_of, properties_of

@@ -23,8 +23,7 @@ from engine.source.suggestion import did_you_mean
 from engine.spec import expression
 from engine.spec.document.schema_keywords import BY_TYPE, SUBSCHEMA_LISTS
 from engine.spec.expression import Expression, lenient_member, lenient_name
-from engine.spec.schema_members import SchemaMembers
-from engine.spec.schemas.lenient_values import LenientReading
+from engine.spec.lenient_values import LenientReading, SchemaMembers
 from engine.spec.schemas.member_spellings import Spellings
 from engine.spec.schemas.refusal_messages import Refusal, explain, place
 from engine.values.errors import GatewayError

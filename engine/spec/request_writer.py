@@ -13,8 +13,7 @@ import orjson
 from msgspec import Struct, field
 
 from engine.exchange.exchange import MISSING
-from engine.spec.bodies.form_writer import write_form
-from engine.spec.bodies.multipart_writer import write_multipart
+from engine.spec.bodies.form_writers import write_form, write_multipart
 from engine.spec.bodies.sequences import write_sequence
 from engine.spec.document import path_templates
 from engine.spec.document.node import Node

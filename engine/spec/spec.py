@@ -176,7 +176,7 @@ def _library(
     findings = Findings()
     library = entry.load(findings) if entry is not None else None
     if library is None:
-        from engine.spec.load_repaired import load_and_repair  # not needed with the cache
+        from engine.spec.load import load_and_repair  # not needed with the cache
 
         findings = Findings()
         library = load_and_repair(file, display_name, findings, overlays)

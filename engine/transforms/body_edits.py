@@ -1,5 +1,7 @@
 """Edits of a JSON body: remove, rename, default, set, prepend, append, in this order.
 
+The values that they insert are any of YAML, of which the strings are templates.
+
 The rules that depend on the body:
 - `default` sets a missing value, unless one of its places in `unless` has a value; null is a value.
 - `rename` moves a value; if the new place already has a value, that one stays.
@@ -10,16 +12,91 @@ The rules that depend on the body:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any
 
+import orjson
 from msgspec import Struct, field
 
-from engine.transforms.json_values import JsonValue
 from engine.transforms.look_alikes import other_members
 from engine.transforms.places import JsonName, Place
-from engine.transforms.template import TemplateValues
+from engine.transforms.template import Template, TemplateValues
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import JsonPath
+
+MISSING: Any = object()
+"""The result for a value with a template that has no value."""
+
+
+class JsonValue:
+    """A compiled value. `constant` is its JSON text if its templates have no names, else None;
+    `sample` is the value with its templates unfilled, a list for the elements of a header."""
+
+    __slots__ = ("_value", "constant", "sample")
+
+    def __init__(self, value: Any, compile_text: Callable[[str], Template]) -> None:
+        """Raises ValueError for a value that JSON cannot represent."""
+        self.sample = _sample(value)
+        self._value = _compiled(value, compile_text)
+        if isinstance(self._value, Template) and self._value.is_list:
+            self.sample = [value]
+        constant = _filled(self._value, None)
+        self.constant = None if constant is MISSING else _text(constant)
+
+    def fill(self, values: TemplateValues) -> bytes | None:
+        """The JSON text; None if a template has no value."""
+        if self.constant is not None:
+            return self.constant
+        filled = _filled(self._value, values)
+        return None if filled is MISSING else _text(filled)
+
+
+def _text(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError as error:
+        raise ValueError(f"JSON cannot hold it: {error}") from error
+
+
+def _sample(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError("JSON has no infinity and no NaN")
+    if isinstance(value, dict):
+        return {name: _sample(below) for name, below in value.items()}
+    return [_sample(item) for item in value] if isinstance(value, list) else value
+
+
+def _compiled(value: Any, compile_text: Callable[[str], Template]) -> Any:
+    if isinstance(value, str):
+        template = compile_text(value)
+        return template if template.constant is None else template.constant
+    if isinstance(value, dict):
+        return {name: _compiled(below, compile_text) for name, below in value.items()}
+    return [_compiled(item, compile_text) for item in value] if isinstance(value, list) else value
+
+
+def _filled(value: Any, values: TemplateValues | None) -> Any:
+    """The value with its templates filled in; MISSING if one has no value, or without `values`."""
+    if isinstance(value, Template):
+        if values is None:
+            return MISSING
+        filled = value.elements(values) if value.is_list else value.fill(values)
+        return MISSING if filled is None else filled
+    if isinstance(value, dict):
+        members = {name: _filled(below, values) for name, below in value.items()}
+        return MISSING if MISSING in members.values() else members
+    if isinstance(value, list):
+        items: list[Any] = []
+        for item in value:
+            filled = _filled(item, values)
+            if filled is MISSING:
+                return MISSING
+            is_list = isinstance(item, Template) and item.is_list
+            items += filled if is_list else [filled]
+        return items
+    return value
+
 
 ValueEdits = tuple[tuple[Place, JsonValue], ...]
 ItemEdits = tuple[tuple[Place, tuple[JsonValue, ...]], ...]

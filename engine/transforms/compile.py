@@ -10,11 +10,10 @@ from msgspec import Struct
 from engine.config.transforms import TransformConfig
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Path
-from engine.transforms.body_edits import BodyEdits, ItemEdits, ValueEdits
+from engine.transforms.body_edits import BodyEdits, ItemEdits, JsonValue, ValueEdits
 from engine.transforms.edit_conflicts import EditedNames, EditedPlaces
 from engine.transforms.faults import CONFLICT, RESERVED, SYNTAX, Faults
 from engine.transforms.header_edits import HeaderEdits
-from engine.transforms.json_values import JsonValue
 from engine.transforms.places import Place, steps_of
 from engine.transforms.template import Template, TemplateError, literal, parse
 from engine.transforms.transform import RequestEdits, ResponseEdits, Transform

@@ -166,7 +166,7 @@ def test_what_only_a_trial_needs_is_loaded_by_the_trial():
 def test_what_few_configs_need_is_loaded_for_those():
     rooms = (
         *("engine.mcp", "engine.app.mcp.servers", "cryptography", "jwt"),
-        *("engine.spec.load_repaired", "engine.spec.document.swagger"),
+        *("engine.spec.load", "engine.spec.document.swagger"),
     )
     assert {name for name in loaded_by(SERVER) if name.startswith(rooms)} == set()
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from engine.plan.assembly.make_plan import make_plan
-from engine.spec.bodies.multipart_writer import File
+from engine.spec.bodies.form_writers import File
 from engine.spec.request_writer import RequestValues
 from tests.support.each import each
 

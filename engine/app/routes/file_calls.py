@@ -26,7 +26,7 @@ from engine.objects.file_copies import FILE
 from engine.objects.id_opener import holder_name
 from engine.objects.id_places import IdPlace
 from engine.plan.route import Plan, Route
-from engine.spec.bodies.multipart_writer import File, write_multipart
+from engine.spec.bodies.form_writers import File, write_multipart
 from engine.spec.document import path_templates
 from engine.spec.request_writer import RequestValues
 from engine.values.errors import AbortConnection, GatewayError

@@ -19,9 +19,8 @@ from engine.spec.expression import Expression
 from engine.spec.schemas.refusal_messages import explain, without_value
 from engine.spec.schemas.schema_places import SchemaPlace, names_in, place_in
 from engine.spec.spec import Specification
-from engine.transforms.body_edits import BodyEdits
+from engine.transforms.body_edits import BodyEdits, JsonValue
 from engine.transforms.faults import RESERVED, Faults
-from engine.transforms.json_values import JsonValue
 from engine.transforms.places import ANY, ANY_DEPTH, Place
 from engine.transforms.transform import has_place
 from engine.values.errors import GatewayError

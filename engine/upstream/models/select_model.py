@@ -9,9 +9,8 @@ from typing import Any
 from engine.config.model_operation import ModelOperation, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.exchange.requested_model import RequestedModel
-from engine.spec.early_model_name import early_model_name
 from engine.spec.expression import Expression
-from engine.spec.model_locations import ModelLocations
+from engine.spec.model_locations import ModelLocations, early_model_name
 from engine.upstream.models.caller_choices import check_choices
 from engine.upstream.models.model_catalog import Catalog, ModelsByOperation, ServedModel
 from engine.upstream.models.regional_targets import RegionalModels

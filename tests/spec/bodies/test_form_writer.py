@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.spec.bodies.form_bodies import compile_form
-from engine.spec.bodies.form_writer import write_form
+from engine.spec.bodies.form_writers import write_form
 from tests.support.each import each
 
 SCHEMA = {

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.spec.document.compact_json import dumps
+from engine.spec.schemas.compiled_schemas import SchemaParts
 from engine.spec.schemas.json_schema_files import Purpose, json_schema_files
 from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
-from engine.spec.schemas.schema_parts import SchemaParts
 from tests.support.documents import HERE, library
 from tests.support.each import each
 

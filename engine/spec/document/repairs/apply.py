@@ -6,13 +6,12 @@ from functools import cache
 from operator import attrgetter
 
 from engine.source.problem import Findings
-from engine.spec.document import repeated_variables
 from engine.spec.document.node import Library
-from engine.spec.document.repairs import SchemaRepair, recursion, schemas
+from engine.spec.document.repairs import SchemaRepair, recursion, repeated_variables, schemas
 from engine.values.discovery import Plugins
 
 _REPAIRS: Plugins[SchemaRepair] = Plugins(
-    "engine.spec.document.repairs", "REPAIR", SchemaRepair, without=("apply",)
+    "engine.spec.document.repairs", "REPAIR", SchemaRepair, without=("apply", "repeated_variables")
 )
 
 

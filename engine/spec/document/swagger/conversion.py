@@ -13,7 +13,7 @@ from engine.source.problem import Findings, Path
 from engine.spec.document.node import CONVERTED, Library, Node
 from engine.spec.document.path_items import METHODS
 from engine.spec.document.repairs import schemas
-from engine.spec.document.swagger import parameters, responses
+from engine.spec.document.swagger import bodies, parameters
 from engine.spec.document.swagger.bodies import Declared, body_of, form_of
 from engine.spec.document.swagger.moves import Moves
 from engine.values.trees import Json
@@ -125,7 +125,7 @@ class _Conversion:
 
     def _response(self, node: Node, produces: list[str]) -> None:
         if self._is_new(node):
-            responses.convert(node, produces, self._moves)
+            bodies.convert(node, produces, self._moves)
 
     def _is_new(self, node: Node) -> bool:
         """Whether a part is converted now: several operations may refer to it."""

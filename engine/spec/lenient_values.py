@@ -1,19 +1,21 @@
-"""What a lenient parser may take a value for, where a JSON Schema speaks of another type.
+"""What a lenient parser may take a value for, where a JSON Schema speaks of another type, and a
+member for, where it names one.
 
 Parsers differ: Protocol Buffers read `"5"` and `5.0` as the integer 5 and a number as a word of an
-enumeration, pydantic reads `"yes"` as true, PHP `"5000 tokens"` as 5000, Jackson `[5]` as 5, and
-many compare words without regard to case. A condition that refuses a value also refuses what one of
-them takes for it.
+enumeration, pydantic reads `"yes"` as true, PHP `"5000 tokens"` as 5000, Jackson `[5]` as 5, many
+compare words without regard to case, and some take `Stop` for `stop` or `topK` for `top_k`, and the
+last of the two. A condition that refuses a value also refuses what one of them takes for it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import is_
 from typing import Any
 
 from engine.spec.document.schema_keywords import BY_TYPE, of_items, same_value
+from engine.spec.expression import lenient_member
 
 _TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
 _BOOLEAN = {"boolean"}
@@ -139,3 +141,59 @@ def _number(value: Any) -> int | float | None:
         return None
     real = max(min(float(match[0].rstrip("_").replace("_", "")), _MAX_NUMBER), -_MAX_NUMBER)
     return int(real) if real.is_integer() and abs(real) < 2**63 else real
+
+
+class SchemaMembers:
+    """The members and items that a JSON Schema without references speaks of."""
+
+    __slots__ = ("_folded", "_items", "_members")
+
+    def __init__(self, schema: object) -> None:
+        self._members: dict[str, SchemaMembers] = {}
+        self._items: SchemaMembers | None = None
+        self._add(schema)
+        self._folded: dict[str, str] | None = None
+
+    def _add(self, schema: object) -> None:
+        if not isinstance(schema, dict):
+            return
+        for name, below in schema.get("properties", {}).items():
+            self._members.setdefault(name, SchemaMembers(None))._add(below)
+        dependent = schema.get("dependentRequired", {})
+        lists = [schema.get("required", []), list(dependent), *dependent.values()]
+        for name in (name for names in lists for name in names):
+            self._members.setdefault(name, SchemaMembers(None))
+        for below in of_items(schema):
+            if isinstance(below, dict):
+                self._items = self._items or SchemaMembers(None)
+                self._items._add(below)
+        for below in same_value(schema):
+            self._add(below)
+
+    def __bool__(self) -> bool:
+        return bool(self._members) or self._items is not None
+
+    def misspelt(self, value: object, reading: Callable[[str], str]) -> tuple[str, str] | None:
+        """A member of a value that is another spelling of one that the schema names, and that name.
+        `reading` gives what a name of the outermost object may be taken for."""
+        if isinstance(value, dict) and self._members:
+            readings = self._readings(reading)
+            for key, below in value.items():
+                name = key if key in self._members else readings.get(reading(key))
+                if name is None:
+                    continue
+                if name != key:
+                    return key, name
+                if spelling := self._members[name].misspelt(below, lenient_member):
+                    return spelling
+        if isinstance(value, list) and self._items is not None:
+            found_in = (self._items.misspelt(item, lenient_member) for item in value)
+            return next((spelling for spelling in found_in if spelling), None)
+        return None
+
+    def _readings(self, reading: Callable[[str], str]) -> dict[str, str]:
+        if reading is not lenient_member:
+            return {reading(name): name for name in self._members}
+        if self._folded is None:
+            self._folded = {lenient_member(name): name for name in self._members}
+        return self._folded
