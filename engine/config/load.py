@@ -38,7 +38,8 @@ from engine.config.teams import TeamReader, Teams
 from engine.config.telemetry import Telemetry, check_listen, read_telemetry
 from engine.config.tokens import TokenReader
 from engine.config.transforms import LiteralReferences
-from engine.config.upstreams import UpstreamConfig, UpstreamReader
+from engine.config.upstream_reader import UpstreamReader
+from engine.config.upstreams import UpstreamConfig
 from engine.config.webhooks import read_webhook
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file

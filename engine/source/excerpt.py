@@ -1,4 +1,5 @@
-"""Excerpt of a file around a position: lines cut to a width, with marks under the word there.
+"""Excerpt of a file around a position: lines cut to a width, with marks under the word there; and
+the annotation of a line in GitHub Actions, a workflow command.
 
 Widths count terminal cells: a wide character takes two, a combining character none.
 """
@@ -130,3 +131,22 @@ def _harmless(char: str) -> str:
     if char == "\t" or unicodedata.category(char) != "Cc":
         return char
     return chr(0x2400 + ord(char)) if ord(char) < 0x20 else "\N{REPLACEMENT CHARACTER}"
+
+
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
+
+
+def annotation(command: str, title: str, message: str, *, file: str, line: int, column: int) -> str:
+    """The line to print. `command` is error, warning or notice; `line` 0 means the whole file."""
+    fields = {"file": file}
+    if line:
+        fields |= {"line": str(line), "col": str(column)}
+    fields["title"] = title
+    properties = ",".join(f"{key}={text.translate(_PROPERTY)}" for key, text in fields.items())
+    return f"::{command} {properties}::{escape(message)}"
+
+
+def escape(text: str) -> str:
+    """Escape text outside the properties of a command, or outside a command."""
+    return text.translate(_DATA)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from engine.dialects.gemini.proto_json import json_name
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.id_places import ANY, ANY_DEPTH, IdPlace
 from engine.objects.request_ids import RequestIds

@@ -6,7 +6,8 @@ import orjson
 import pytest
 
 from engine.exchange.request_body import Body
-from engine.objects.facts import MEMBER, read_facts
+from engine.objects.facts import MEMBER
+from engine.objects.facts_reader import read_facts
 from engine.objects.marks import Marker, marks_in, unmarked
 from engine.objects.sealed_ids import Sealer
 from engine.spec.bodies.multipart import parse

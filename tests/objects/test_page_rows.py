@@ -3,7 +3,8 @@
 import orjson
 import pytest
 
-from engine.objects.facts import MEMBER, read_facts
+from engine.objects.facts import MEMBER
+from engine.objects.facts_reader import read_facts
 from engine.objects.page_rows import RowReader
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from tests.support.each import each

@@ -11,7 +11,7 @@ import pytest
 from engine.dialects.gemini.proto_json import json_name
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.exchange.request_body import Body
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.id_opener import IdOpener, vendor_ids
 from engine.objects.request_ids import RequestIds
 from engine.objects.sealed_ids import NOBODY, Identity, Sealer

@@ -5,7 +5,7 @@ import pytest
 
 from engine.exchange.opened_ids import Holder
 from engine.objects import response_ids
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedLines, SealedPlaces, with_names
 from engine.objects.sealed_ids import MAX_LENGTH, Identity, Sealer
 from engine.values.errors import EventTooLarge

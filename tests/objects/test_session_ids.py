@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from engine.exchange.opened_ids import Holder
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import Identity, Sealer

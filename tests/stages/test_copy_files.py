@@ -9,7 +9,7 @@ from engine import dialects
 from engine.exchange.exchange import Response
 from engine.exchange.opened_ids import Holder
 from engine.exchange.request_body import Body
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import Identity, Sealer, owner_of
 from engine.stages.copy_files import FileSettings, copy_files

@@ -2,7 +2,7 @@
 
 from engine.exchange.exchange import MISSING, Response
 from engine.exchange.request_body import Body
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.request_ids import RequestIds
 from engine.objects.sealed_ids import Holder, Identity, Sealer, owner_of

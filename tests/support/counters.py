@@ -20,8 +20,7 @@ from engine.machine.shared_memory import attach, detach
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.redis.address import DEFAULTS, RedisOptions, parse
 from engine.stores.counters.redis.client import RedisClient
-from engine.stores.counters.redis.cluster import ClusterCounters
-from engine.stores.counters.redis.counters import RedisCounters, client_of
+from engine.stores.counters.redis.counters import ClusterCounters, RedisCounters, client_of
 from engine.values import counters
 from engine.values.calendar import Calendar
 from engine.values.counters import Counters, TakeResult

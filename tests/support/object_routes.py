@@ -10,7 +10,7 @@ from engine.config.server import Server
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import OpenedIds
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import Holder, Identity, Sealer
 from engine.upstream.object_forward import ObjectForward, ObjectRoute

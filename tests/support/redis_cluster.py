@@ -8,7 +8,7 @@ from zlib import crc32
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-from engine.stores.counters.redis.cluster import PARTITIONS
+from engine.stores.counters.redis.counters import PARTITIONS
 from tests.support.ports import free_port
 from tests.support.redis_server import RedisServer, RedisTls, command
 from tests.support.waiting import Deadline

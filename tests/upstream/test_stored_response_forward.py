@@ -6,7 +6,7 @@ import pytest
 from engine.exchange.exchange import Response
 from engine.exchange.opened_ids import Holder, OpenedIds, Turn
 from engine.exchange.push_stream import Pipeline, PushStream
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses

@@ -7,8 +7,7 @@ from pathlib import Path
 from engine.config.stores import Stores
 from engine.stores.counters.fallback import SharedCounters
 from engine.stores.counters.redis.address import RedisOptions
-from engine.stores.counters.redis.cluster import ClusterCounters
-from engine.stores.counters.redis.counters import RedisCounters
+from engine.stores.counters.redis.counters import ClusterCounters, RedisCounters
 
 
 def open_redis(stores: Stores, folder: Path | None) -> SharedCounters:

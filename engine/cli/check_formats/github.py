@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.cli.check_formats import Report, tally
-from engine.source.annotation import annotation, escape
+from engine.source.excerpt import annotation, escape
 from engine.source.problem import Level, Problem
 
 _COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice"}

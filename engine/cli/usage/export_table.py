@@ -15,10 +15,10 @@ import orjson
 
 from engine.cli.usage.report import UsageReport, spreadsheet_cell
 from engine.stores.database.database import Database
-from engine.stores.database.export_rows import pages
 from engine.stores.database.schema import SUMMED_COUNTS
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import ROW_KINDS, Total
+from engine.stores.database.usage import pages
 from engine.stores.ledger_entry import TYPES, Entry
 from engine.values.units import format_nano
 

@@ -13,7 +13,6 @@ from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_duration, write_duration
 from engine.dialects.interface.streams import END_MARKER, index_in
 from engine.dialects.interface.usage import CountedField, RequestFields
-from engine.dialects.openai.answer_as_stream import events_of
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
 from engine.dialects.openai.errors import (
     error_event,
@@ -24,8 +23,8 @@ from engine.dialects.openai.errors import (
 )
 from engine.dialects.openai.files import BATCHES, FILES
 from engine.dialects.openai.realtime import CLIENT_SECRETS, socket_error, socket_total, socket_usage
+from engine.dialects.openai.streams import USAGE_OPTION, events_of
 from engine.dialects.openai.usage import METER
-from engine.dialects.openai.usage_option import USAGE_OPTION
 from engine.values.trees import Json
 from engine.values.usage import OutputFields
 

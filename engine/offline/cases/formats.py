@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from engine.offline.cases.run import Result
-from engine.source.annotation import annotation
-from engine.source.excerpt import printable
+from engine.source.excerpt import annotation, printable
 
 
 def line(result: Result) -> str:

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from engine.offline.diff.difference import Difference, Effect
-from engine.source.annotation import annotation
-from engine.source.excerpt import printable
+from engine.source.excerpt import annotation, printable
 
 _TITLES = {
     Effect.WEAKER: "Weaker: less protection",

@@ -9,7 +9,8 @@ from engine.config.config import Config
 from engine.config.objects import check_tags
 from engine.config.specs import Spec
 from engine.dialects.interface.files import BatchFormat
-from engine.objects.facts import EXTENSION, ObjectFacts, read_facts
+from engine.objects.facts import EXTENSION, ObjectFacts
+from engine.objects.facts_reader import read_facts
 from engine.objects.id_places import IdPlace
 from engine.objects.sealed_ids import tag
 from engine.objects.stored_responses import KIND

@@ -1,21 +1,23 @@
-"""The table `usage`: inserts each entry of the ledger once, and deletes old rows."""
+"""The table `usage`: inserts each entry of the ledger once, deletes old rows, and reads the rows
+one after the other for exports."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, and_, event, or_, select
 from sqlalchemy.exc import DataError, IntegrityError
 
 from engine.stores.database.database import Database
 from engine.stores.database.failures import DatabaseError
 from engine.stores.database.partitions import create_months
 from engine.stores.database.pending_sums import add_sums
-from engine.stores.database.schema import usage
+from engine.stores.database.schema import ledger, usage
+from engine.stores.database.sums import UsageFilter, conditions
 from engine.stores.database.upkeep import delete_before, fill, has_sums
 from engine.stores.ledger_entry import Entry
 
@@ -202,3 +204,27 @@ def _is_row_error(error: Exception) -> bool:
 
 def _sqlstate(error: DatabaseError) -> str:
     return getattr(getattr(error.__cause__, "orig", None), "sqlstate", None) or ""
+
+
+PAGE = 10_000
+"""Rows that are in memory at one time."""
+
+
+def pages(database: Database, where: UsageFilter, size: int = PAGE) -> Iterator[Sequence[Entry]]:
+    """The rows that a filter selects, by time and id, `size` at a time. Rows that come meanwhile
+    are there if they are behind those that were read. Raises DatabaseError."""
+    columns = ledger.c
+    query = select(*(columns[name] for name in Entry._fields)).order_by(columns.time, columns.id)
+    query = query.where(columns.time < where.until, *conditions(ledger, where)).limit(size)
+    since, last_id = where.since, ""
+    while True:
+        behind = or_(columns.time > since, and_(columns.time == since, columns.id > last_id))
+        page = query.where(columns.time >= since, behind)
+        entries = database.read(
+            lambda connection, page=page: [*map(Entry._make, connection.execute(page))]  # type: ignore[misc]
+        )
+        if entries:
+            yield entries
+        if len(entries) < size:
+            return
+        since, last_id = entries[-1].time, entries[-1].id

@@ -33,8 +33,7 @@ from engine.process.periodic import PeriodicTask
 from engine.stores.database.failures import DatabaseError
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Lag, Segment, claim, creation_time, files
-from engine.stores.ledger.retention import Retention
-from engine.stores.ledger.writer import LedgerWriter, in_thread
+from engine.stores.ledger.writer import LedgerWriter, Retention, in_thread
 
 log = logging.getLogger("modelway")
 

@@ -16,7 +16,7 @@ from engine.exchange.opened_ids import Holder
 from engine.exchange.request_body import Body
 from engine.exchange.stage_services import Services
 from engine.objects.batches.batch_records import BatchRecords
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.plan.assembly.make_plan import make_plan
 from engine.upstream.client.client import Client
 from engine.values.caller import Caller

@@ -5,8 +5,7 @@ from __future__ import annotations
 from engine.app.services.redis_counters import open_redis, redis_options
 from engine.config.stores import RedisConfig, RedisTls, SentinelLogin, Stores
 from engine.stores.counters.redis.address import RedisOptions
-from engine.stores.counters.redis.cluster import ClusterCounters
-from engine.stores.counters.redis.counters import RedisCounters
+from engine.stores.counters.redis.counters import ClusterCounters, RedisCounters
 
 
 def test_every_key_of_redis_is_an_option():

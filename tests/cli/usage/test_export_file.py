@@ -7,7 +7,7 @@ from decimal import Decimal
 from pyarrow import parquet
 
 from engine.cli.usage import export_table
-from engine.stores.database.export_rows import pages
+from engine.stores.database.usage import pages
 from tests.support.exported_ledger import ROWS, run
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.dialects.openai.usage_option import enable, without_usage_event
+from engine.dialects.openai.streams import enable, without_usage_event
 from engine.exchange.request_body import Body, receive
 from tests.support import paths
 

@@ -9,7 +9,7 @@ from engine.exchange.opened_ids import Holder
 from engine.exchange.stage_services import Services
 from engine.objects.batches.batch_records import BatchRow
 from engine.objects.batches.batch_results import ResultCounter, ResultLines, add_lists
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import Sealer
 from engine.stores.database.failures import DatabaseError

@@ -11,7 +11,7 @@ from engine.exchange.stage_services import Services
 from engine.objects.batches.batch_records import BatchRecords, BatchRow, object_key
 from engine.objects.batches.batch_route import BatchRoute
 from engine.objects.batches.batch_uploads import BatchUploads, UploadPiece
-from engine.objects.facts import read_facts
+from engine.objects.facts_reader import read_facts
 from engine.objects.response_ids import ResponseSealer, SealedPlaces
 from engine.objects.sealed_ids import Identity
 from engine.relay.held_body import LARGE

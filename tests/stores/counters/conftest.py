@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.counters.redis.cluster import ClusterCounters
-from engine.stores.counters.redis.counters import RedisCounters
+from engine.stores.counters.redis.counters import ClusterCounters, RedisCounters
 from tests.support import redis_server
 from tests.support.clock import MicrosecondClock
 from tests.support.counters import Bench, folder

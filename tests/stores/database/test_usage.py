@@ -9,9 +9,11 @@ from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway, DatabaseRefuses
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.schema import metadata, usage
-from engine.stores.database.usage import RowsRefused, UsageTable
+from engine.stores.database.sums import UsageFilter
+from engine.stores.database.usage import RowsRefused, UsageTable, pages
 from engine.stores.ledger_entry import Entry, decode, encode, repaired
 from tests.support.journals import ENTRY
+from tests.support.ledger_rows import random_rows
 
 
 def rows(*entries):
@@ -165,3 +167,27 @@ def test_rows_are_inserted_where_sqlite_takes_few_parameters(tmp_path):
     )
     assert len(entered(database)) == 300
     database.close()
+
+
+START = 1_790_000_000.0
+ROWS = random_rows(60, START, START + 70 * 86_400)
+
+
+def test_every_row_is_in_one_page_in_the_order_of_time_and_id(records):
+    UsageTable(records).insert(ROWS)
+    where = UsageFilter(START + 86_400, START + 60 * 86_400)
+    expected = sorted(
+        (row for row in ROWS if where.since <= row.time < where.until),
+        key=lambda row: (row.time, row.id),
+    )
+    for size in (7, len(expected), 1000):
+        found = [*pages(records, where, size)]
+        assert [row for page in found for row in page] == expected
+        assert {len(page) for page in found[:-1]} <= {size}
+
+
+def test_rows_of_the_same_moment_are_all_there(records):
+    rows = [row._replace(time=START) for row in ROWS]
+    UsageTable(records).insert(rows)
+    found = [row.id for page in pages(records, UsageFilter(START, START + 1), 7) for row in page]
+    assert sorted(found) == sorted(row.id for row in rows)

@@ -14,7 +14,7 @@ the take decides what is known of the counts:
 `settle` changes a take to what a request has cost, and releases its slots. That is a correction:
 nobody waits for it. The next take carries a few of them before its own keys; otherwise the
 greenlet of the queue (`corrections.py`) sends them in batches. It renews the leases of slots as
-well. In a cluster (`cluster.py`) the limits of a request may lie in several hash tags: each is a
+well. In a cluster (`counters.py`) the limits of a request may lie in several hash tags: each is a
 take of its own, one after the other, and a denial gives the earlier ones back as corrections.
 
 Invariants:

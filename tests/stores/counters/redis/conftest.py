@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.stores.counters.redis.cluster import ClusterCounters
+from engine.stores.counters.redis.counters import ClusterCounters
 from tests.support import redis_server
 from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_sentinel import SentinelGroup

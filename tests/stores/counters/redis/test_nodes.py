@@ -9,7 +9,7 @@ from redis.crc import key_slot
 
 from engine.stores.counters.redis.address import DEFAULTS, parse
 from engine.stores.counters.redis.call import Unsent
-from engine.stores.counters.redis.cluster import ClusterCounters
+from engine.stores.counters.redis.counters import ClusterCounters
 from engine.stores.counters.redis.nodes import ClusterNodes
 from engine.values.counters import CountersAway
 from tests.support.counters import client_at, rate, take

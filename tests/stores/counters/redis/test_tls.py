@@ -12,8 +12,7 @@ from msgspec import structs
 from redis.crc import key_slot
 
 from engine.stores.counters.redis.address import DEFAULTS, RedisOptions
-from engine.stores.counters.redis.cluster import ClusterCounters
-from engine.stores.counters.redis.counters import RedisCounters
+from engine.stores.counters.redis.counters import ClusterCounters, RedisCounters
 from engine.values.counters import CountersAway
 from tests.support import redis_server
 from tests.support.counters import RATE, rate, take
