@@ -16,7 +16,7 @@ from gunicorn.errors import AppImportError
 
 from engine.app.services.worker_services import prepare
 from engine.config.config_files import ConfigFiles
-from engine.edge.router import Application
+from engine.edge.falcon_application import Application
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.route import CannotConnect
 from engine.process.child_process import release_memory

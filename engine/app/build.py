@@ -27,12 +27,13 @@ from engine.app.services.worker_services import services_of
 from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
+from engine.edge.falcon_application import Application, application
 from engine.edge.falcon_responder import Responder
 from engine.edge.host_names import ANY_HOST
 from engine.edge.host_router import HostRouter
 from engine.edge.inside_call import InsideCalls
 from engine.edge.path_operations import Choose, Resource, Routes, link_overlaps
-from engine.edge.router import Application, Router, application
+from engine.edge.router import Router
 from engine.exchange.exchange import Exchange
 from engine.exchange.stage_services import Services
 from engine.plan.route import Plan, Route, routes_at

@@ -12,8 +12,8 @@ from engine.config.listen_address import ListenAddress
 from engine.config.telemetry import OPERATIONS
 from engine.console.operations.report import operations_pages
 from engine.edge.body_reader import check_head
+from engine.edge.falcon_application import Application, application
 from engine.edge.falcon_responder import Responder, Responders, answer_errors, discard_body
-from engine.edge.router import Application, application
 from engine.exchange.exchange import Handler, compose
 from engine.exchange.stage_services import Services
 from engine.plan.route import Plan

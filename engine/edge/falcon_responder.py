@@ -174,14 +174,6 @@ def dialect_of(environ: Mapping[str, Any], query: str, dialects: Sequence[Dialec
     return dialects[-1]
 
 
-def raw_target(environ: dict[str, Any]) -> str:
-    """The request target as sent, without scheme and host."""
-    target: str = environ.get("RAW_URI") or environ.get("PATH_INFO", "/")
-    if target.startswith("/") or "://" not in target:
-        return target
-    return "/" + target.partition("://")[2].partition("/")[2]
-
-
 def refusal(error: GatewayError, exchange: Exchange) -> Response:
     """The response with the error object of the caller's dialect, always `application/json`."""
     exchange.record.end(error.status, Outcome.of_status(error.status), error.code)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from typing import Any
 
-from engine.edge.router import Application
+from engine.edge.falcon_application import Application
 from engine.exchange.caller_connection import (
     CallerConnection,
     InternalCaller,

@@ -19,10 +19,10 @@ from msgspec import Struct
 
 from engine.dialects import Dialect
 from engine.edge.body_reader import check_head
+from engine.edge.falcon_application import Application, application
 from engine.edge.falcon_responder import Responder, Responders, answer_errors
 from engine.edge.inside_call import InsideCalls
 from engine.edge.path_operations import Candidate, Resource
-from engine.edge.router import Application, application
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, compose
 from engine.exchange.stage_services import Services
 from engine.mock import faults

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import gevent
 
-from engine.edge.router import Application
+from engine.edge.falcon_application import Application
 from engine.exchange.exchange import Response
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.environ import Environ, SchemeHeaders, address_fields, request_environ

@@ -15,7 +15,7 @@ from gunicorn.glogging import Logger
 from gunicorn.sock import BaseSocket
 
 from engine.config.server import Server
-from engine.edge.router import Application
+from engine.edge.falcon_application import Application
 from engine.plan.route import CannotServe
 from engine.process import runtime_dir
 from engine.server.boot_pipe import BootPipe

@@ -14,7 +14,7 @@ from gunicorn.http.errors import (
     ParseException,
 )
 
-from engine.edge.router import Application
+from engine.edge.falcon_application import Application
 from engine.exchange.caller_connection import HeavyCalls, InternalCaller, InvalidFraming, TrySend
 from engine.server.caller_socket import GeventSocket, linger
 from engine.server.environ import Environ

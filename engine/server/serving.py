@@ -11,7 +11,7 @@ from engine.app.build import build
 from engine.app.services.telemetry import telemetry_of
 from engine.app.services.worker_services import services_of
 from engine.callers.revocation import RemovedTokens
-from engine.edge.router import Application
+from engine.edge.falcon_application import Application
 from engine.exchange.computing_turns import Turns
 from engine.plan.route import Plan
 from engine.process.channel import Channel

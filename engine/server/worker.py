@@ -25,7 +25,7 @@ from gevent.pool import Pool
 from gunicorn.sock import BaseSocket, ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
-from engine.edge.router import Application
+from engine.edge.falcon_application import Application
 from engine.process import file_descriptors
 from engine.server.caller_socket import GeventSocket
 from engine.server.connection_handler import (

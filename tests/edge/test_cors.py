@@ -5,9 +5,9 @@ import pytest
 
 from engine import dialects
 from engine.edge.cors import Cors
+from engine.edge.falcon_application import application
 from engine.edge.falcon_responder import Responders, answer_errors
 from engine.edge.path_operations import Resource
-from engine.edge.router import application
 from engine.exchange.exchange import Response, compose
 from engine.values.errors import GatewayError
 

@@ -6,7 +6,6 @@ import falcon.testing
 import orjson
 import pytest
 
-from engine.edge.falcon_responder import raw_target
 from engine.exchange.caller_connection import WSGIConnection
 from engine.exchange.exchange import Response
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
@@ -75,22 +74,6 @@ def test_the_exchange_is_what_was_sent():
     assert (exchange.query, exchange.mount) == ("q=1&r=%20", "/v1")
     assert exchange.variable("model") == "a%20b%2Fc:d"
     assert exchange.body_reader.max_size == 1000
-
-
-@pytest.mark.parametrize(
-    ("environ", "target"),
-    [
-        ({"RAW_URI": "/a%2Fb?c"}, "/a%2Fb?c"),
-        ({"RAW_URI": "http://host:1/a?c"}, "/a?c"),
-        ({"RAW_URI": "http://host"}, "/"),
-        ({"PATH_INFO": "/a"}, "/a"),
-        ({}, "/"),
-        ({"RAW_URI": "/a?u=http://x/y"}, "/a?u=http://x/y"),
-        ({"RAW_URI": "//a"}, "//a"),
-    ],
-)
-def test_the_raw_target_is_without_scheme_and_host(environ, target):
-    assert raw_target(environ) == target
 
 
 def test_every_response_has_a_new_request_id():

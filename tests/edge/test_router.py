@@ -6,12 +6,10 @@ from functools import partial
 from typing import Any
 
 import falcon.testing
-import orjson
 import pytest
 
-from engine.edge.falcon_responder import Responders
 from engine.edge.path_operations import Resource
-from engine.edge.router import Router, application
+from engine.edge.router import Router, raw_target
 from engine.values.errors import GatewayError
 
 
@@ -128,24 +126,6 @@ def test_a_responder_is_made_once_at_the_first_request() -> None:
     assert made == ["x"]
 
 
-def test_the_servers_own_refusals_are_responses_like_others_and_recorded() -> None:
-    app, recorded = application(Responders(1000, 1.0), []), []
-    app.record_refusal = recorded.append
-    response = app.refuse(GatewayError(414, "bad_request", "Too long."), "10.0.0.1")
-    (exchange,) = recorded
-    headers = dict(response.headers)
-    assert isinstance(response.body, bytes)
-    assert (response.status, headers["content-type"]) == (414, "application/json")
-    assert headers["x-request-id"] == exchange.request_id
-    assert headers["content-length"] == str(len(response.body))
-    assert orjson.loads(response.body)["error"]["code"] == "bad_request"
-    assert exchange.environ == {"REMOTE_ADDR": "10.0.0.1"}
-    assert (exchange.record.status, exchange.record.code) == (414, "bad_request")
-    failure = app.fail()
-    assert (failure.status, len(recorded)) == (500, 1)
-    assert b"internal_error" in bytes(failure.body)  # type: ignore[arg-type]
-
-
 def from_root() -> Router:
     """A router with an operation from the root of the server, and one that is below a mount."""
     routes = Router(lambda handler: lambda *_: None)
@@ -203,11 +183,17 @@ def test_a_value_without_slashes_may_lead_from_inside_to_another_operation() -> 
         assert routes.candidate("narrow", "GET", "/a/b", "") is not None
 
 
-def test_the_operation_of_a_request_by_its_head() -> None:
-    app = application(Responders(1000, 1.0), [])
-    app.add_route("/items/{id}", Resource("POST", "", (), partial(str, "x"), (), "make"))
-    operations = []
-    for method, target in (("POST", "/items/7?a=b"), ("GET", "/items/7"), ("POST", "/items")):
-        environ = falcon.testing.create_environ(target.partition("?")[0], method=method)
-        operations.append(app.operation({**environ, "RAW_URI": target}))
-    assert operations == ["make", "", ""]
+@pytest.mark.parametrize(
+    ("environ", "target"),
+    [
+        ({"RAW_URI": "/a%2Fb?c"}, "/a%2Fb?c"),
+        ({"RAW_URI": "http://host:1/a?c"}, "/a?c"),
+        ({"RAW_URI": "http://host"}, "/"),
+        ({"PATH_INFO": "/a"}, "/a"),
+        ({}, "/"),
+        ({"RAW_URI": "/a?u=http://x/y"}, "/a?u=http://x/y"),
+        ({"RAW_URI": "//a"}, "//a"),
+    ],
+)
+def test_the_raw_target_is_without_scheme_and_host(environ, target):
+    assert raw_target(environ) == target

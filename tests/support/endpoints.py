@@ -4,10 +4,10 @@ import falcon.testing
 
 from engine import dialects
 from engine.edge.body_reader import check_head
+from engine.edge.falcon_application import application
 from engine.edge.falcon_responder import Responders, answer_errors
 from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.path_operations import Resource
-from engine.edge.router import application
 from engine.exchange.exchange import Response, compose
 
 STAGES = [answer_errors, check_head]

@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from engine.app.routes.route_handler import checks_left, handler_of
 from engine.app.routes.worker_parts import Parts
+from engine.edge.falcon_application import Application
 from engine.edge.falcon_responder import answer_errors
 from engine.edge.inside_call import InternalResponse, respond
-from engine.edge.router import Application
 from engine.exchange.caller_connection import (
     InternalCaller,
     InternalConnection,

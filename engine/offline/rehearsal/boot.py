@@ -24,7 +24,7 @@ from engine.app.services.telemetry import telemetry_of
 from engine.app.services.worker_services import prepare, services_of
 from engine.config.config import Config
 from engine.config.stores import SQLITE
-from engine.edge.router import Application
+from engine.edge.falcon_application import Application
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import MISSING
 from engine.exchange.internal_request import Request
