@@ -121,7 +121,7 @@ class RequestRecord:
     `traffic` is set once the request is a session of a WebSocket, `mcp` for a message of MCP and
     for the operation that it calls. `client_secret` is the secret in whose place the request has no
     token. `turn` is set if the answer may be kept, or continues one that was. `session` is what
-    `agent_session` has found, None before. `verdicts` are those of guards that found something or
+    `request_client` has found, None before. `verdicts` are those of guards that found something or
     failed: `request:redact`. `is_mirror`: it is a copy of another request, whose answer nobody
     gets. `is_copy`: it is one of those that copy a file.
 

@@ -8,9 +8,8 @@ from typing import NamedTuple, get_type_hints
 
 import orjson
 
-from engine.exchange.agent_session import session_of
-from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
+from engine.exchange.request_client import client_of, session_of
 from engine.exchange.request_record import CANCELLED, Outcome
 
 

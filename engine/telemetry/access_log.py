@@ -19,9 +19,8 @@ from typing import Any
 
 import orjson
 
-from engine.exchange.agent_session import session_of
-from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
+from engine.exchange.request_client import client_of, session_of
 from engine.exchange.request_record import Attempt, Outcome, RequestRecord, Traffic
 from engine.values.client_address import Network, caller_address
 from engine.values.redaction import redact_query, redact_tokens

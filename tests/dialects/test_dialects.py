@@ -16,7 +16,7 @@ EXCEPTIONS = {
     "credentials/aws.py": "AWS names its service in signatures so",
     "plan/model_tools.py": "the formats in which a tool can ask its models",
     "translations/vendors/anthropic_models.py": "the provider whose file has its models",
-    "exchange/client_program.py": "the name of an agent, as `modelway connect` has it",
+    "exchange/request_client.py": "the name of an agent, as `modelway connect` has it",
     "mock/batches.py": "how each vendor writes the results of a batch",
     "config/guessable_secrets.py": "a word that people take as a secret",
     "offline/imports/sources/*": "other gateways have names of providers that are the same",

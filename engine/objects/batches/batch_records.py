@@ -14,10 +14,9 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from engine.dialects.interface.files import BatchFormat
-from engine.exchange.agent_session import session_of
-from engine.exchange.client_program import client_of
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.exchange.request_client import client_of, session_of
 from engine.exchange.stage_services import BatchStore
 from engine.stores.database.failures import DatabaseError
 from engine.values.errors import GatewayError

@@ -30,10 +30,10 @@ from typing import Any
 import orjson
 
 from engine.config.json_schema import Schema
-from engine.exchange.agent_session import session_key
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.prompt_text import opening_of, prompt_prefix
+from engine.exchange.request_client import session_key
 from engine.exchange.stage_services import Services
 from engine.spec.expression import Expression, parse
 from engine.upstream.choose import least_busy

@@ -20,7 +20,7 @@ from engine.dialects.interface.error_forms import (
     event_document,
 )
 from engine.dialects.interface.streams import END_MARKER, Framing
-from engine.process.loop_turn import FEW_BYTES, await_turn, paced_if_many
+from engine.process.loop_turn import FEW_BYTES, await_turn, paced
 from engine.relay.filter import Filter
 from engine.relay.framing import framing_of
 from engine.relay.sse import MAX_EVENT, Cleaner, NotAnEvent
@@ -171,11 +171,12 @@ def _open_stream(
         size += len(data)
         if not arrived and size > MAX_EVENT:  # blank lines, say
             raise EventTooLarge(f"more than {MAX_EVENT} bytes before the first event")
-        if len(arrived) > FEW_BYTES:
+        is_many = len(arrived) > FEW_BYTES
+        if is_many:
             await_turn()  # each step over a long event takes milliseconds
         is_long = len(arrived) > LONG_EVENT
         parts = split_events(arrived) if is_long else arrived.split(b"\n\n")
-        for event in paced_if_many(parts, len(arrived)):
+        for event in paced(parts) if is_many else parts:
             if not event:
                 continue
             count += 1

@@ -82,7 +82,7 @@ def translated_response(
     usage = usage_reader.usage
     usage = partial(_once_in_the_cache, usage) if cache_counted_twice else usage
     body: Filter
-    if is_stream and coding_of(encoding):
+    if is_stream and encoding and coding_of(encoding):
         body = unreadable(UNDECODABLE)
     elif is_stream:
         heartbeat = dialect.heartbeat if sends_events else b""

@@ -12,10 +12,10 @@ import pytest
 
 from engine import dialects
 from engine.config.models import Choice
-from engine.exchange.agent_session import SESSION_HEADERS
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.prompt_text import prompt_prefix
+from engine.exchange.request_client import SESSION_HEADERS
 from engine.exchange.stage_services import Services
 from engine.upstream import choose
 from engine.upstream.addresses.replicas import Replicas
