@@ -43,11 +43,11 @@ CONNECTIONS: set[int] = set()
 
 _LATE = (
     "engine.app.build",
-    "engine.app.services.client_secrets",
     "engine.app.services.limit_warnings",
     "engine.app.services.recorder",
     "engine.cli.mock",
     "engine.cli.serve",
+    "engine.exchange.client_secret_keys",
     "engine.offline.rehearsal.boot",
     "engine.server.reload",
     "engine.spec",

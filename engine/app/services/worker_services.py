@@ -79,7 +79,7 @@ def services_of(
     config, telemetry = plan.config, telemetry or WorkerTelemetry()
     records = _open_records(plan, telemetry, recorder)
     begin = _exporters(config, telemetry)
-    client_secrets = _client_secret_keys(config, telemetry)
+    client_secrets = open_client_secrets(config, telemetry)
     counters = counters_of(config, telemetry) if is_limited(plan) else None
     signed_tokens, sign_in = _of_issuers(plan)
     return Services(
@@ -186,12 +186,16 @@ def _exporters(config: Config, telemetry: WorkerTelemetry) -> Observer | None:
     return begin
 
 
-def _client_secret_keys(config: Config, telemetry: WorkerTelemetry) -> ClientSecretKeys | None:
+def open_client_secrets(config: Config, telemetry: WorkerTelemetry) -> ClientSecretKeys | None:
+    """The ring of keys of client secrets, None without keys; `telemetry` gets its counts."""
     if not config.client_secrets.keys:
         return None
-    from engine.app.services.client_secrets import open_keys
+    from engine.callers.metrics import client_secret_collector
+    from engine.exchange import client_secret_keys
 
-    return open_keys(config.client_secrets, telemetry)
+    keys = client_secret_keys.ClientSecretKeys(config.client_secrets.keys)
+    telemetry.collectors.append(client_secret_collector(keys))
+    return keys
 
 
 def _of_issuers(plan: Plan) -> tuple[SignedTokens | None, SignIn | None]:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import orjson
-
 from engine.config.config import Config
 from engine.config.models import Model
 from engine.exchange.exchange import MISSING, Exchange
 from engine.offline.rehearsal.credential_display import CredentialDisplay
-from engine.offline.rehearsal.observation import Rehearsal, SentRequest
+from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.rehearsal.path_routes import SimilarOperation, alternatives_of, nearest
 from engine.offline.rehearsal.quota_report import verdicts
-from engine.offline.rehearsal.sent_request import changes, model_sent
+from engine.offline.rehearsal.sent_request import upstream_request_report
 from engine.offline.rehearsal.target_report import (
     price_report,
     region_report,
     target_reports,
-    translation_report,
     upstream_report,
 )
 from engine.offline.rehearsal.transform_report import transform_report
@@ -66,7 +63,7 @@ def report(plan_result: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str
         },
         "transforms": transform_report(route, rehearsal, plan_result.plan),
         "upstream_requests": [
-            _upstream_request(request, rehearsal, display, config)
+            upstream_request_report(request, rehearsal, display, config)
             for request in rehearsal.sent_requests
         ],
         "estimate": dict(rehearsal.headers).get(ESTIMATE_HEADER),
@@ -227,14 +224,6 @@ def _mirror(entry: Model, config: Config) -> Report | None:
     }
 
 
-def _document(body: bytes) -> object:
-    """A translated body as JSON; as text if parts that it copies from the caller are not JSON."""
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return body.decode(errors="replace")
-
-
 def _upstream_names(targets: Sequence[Report]) -> Iterable[str]:
     """The names of the targets' upstreams, each once."""
     return dict.fromkeys(target["upstream"] for target in targets)
@@ -245,29 +234,3 @@ def _priority(rehearsal: Rehearsal, route: Route) -> str:
     exchange = rehearsal.exchange
     caller = None if exchange is None else exchange.caller
     return (caller.priority if caller is not None else "") or route.priority
-
-
-def _upstream_request(
-    request: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay, config: Config
-) -> Report:
-    exchange = rehearsal.exchange
-    before = rehearsal.request.body if exchange is not None else b""
-    translation = rehearsal.translation(request)
-    body_changes = changes(before, request.body) if translation is None else []
-    body: Report = {
-        "bytes": len(request.body),
-        "unchanged": before == request.body,
-        "changes": [change.as_json(display.json) for change in body_changes or ()],
-    }
-    if translation is not None:
-        body["content"] = display.json(_document(request.body))
-    return {
-        "upstream": request.upstream,
-        "model": model_sent(rehearsal, request, config),
-        "method": request.method,
-        "url": display.url(request.upstream, request.url),
-        "headers": [list(pair) for pair in display.headers(request.upstream, request.headers)],
-        "body": body,
-        "translation": translation_report(translation),
-        "answer": request.answer,
-    }

@@ -58,10 +58,8 @@ def _lines(report: Report, brief: bool) -> Iterator[str]:
     if report["estimate"]:
         words = f"the gateway's estimate of {report['estimate']}: no target counts them"
         yield _line("answer", words)
-    for line in report["log"]:
-        yield _line("log", line)
-    for warning in report["warnings"]:
-        yield _line("warning", warning)
+    yield from (_line("log", line) for line in report["log"])
+    yield from (_line("warning", warning) for warning in report["warnings"])
     if report["error"]:
         yield from _error(report["error"])
 

@@ -1,4 +1,4 @@
-"""The request that was sent to an upstream: its model, and the changes of its body."""
+"""The request that was sent to an upstream: its model, the changes of its body, and its report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from engine.dialects import default
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.request_body import Body
+from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
+from engine.offline.rehearsal.target_report import (
+    translation_report,
+)
 from engine.plan.route import Route
 from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.upstream.client.address import origin_of
@@ -90,3 +94,37 @@ def _as_exchange(route: Route, request: SentRequest, config: Config) -> Exchange
     except GatewayError as error:
         raise ValueError(f"the request that was sent cannot be read: {error.message}") from error
     return exchange
+
+
+def _document(body: bytes) -> object:
+    """A translated body as JSON; as text if parts that it copies from the caller are not JSON."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return body.decode(errors="replace")
+
+
+def upstream_request_report(
+    request: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay, config: Config
+) -> Json:
+    exchange = rehearsal.exchange
+    before = rehearsal.request.body if exchange is not None else b""
+    translation = rehearsal.translation(request)
+    body_changes = changes(before, request.body) if translation is None else []
+    body: Json = {
+        "bytes": len(request.body),
+        "unchanged": before == request.body,
+        "changes": [change.as_json(display.json) for change in body_changes or ()],
+    }
+    if translation is not None:
+        body["content"] = display.json(_document(request.body))
+    return {
+        "upstream": request.upstream,
+        "model": model_sent(rehearsal, request, config),
+        "method": request.method,
+        "url": display.url(request.upstream, request.url),
+        "headers": [list(pair) for pair in display.headers(request.upstream, request.headers)],
+        "body": body,
+        "translation": translation_report(translation),
+        "answer": request.answer,
+    }

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from engine.app.services.worker_services import prepare
+from msgspec.structs import replace
+
+from engine.app.services.telemetry import WorkerTelemetry
+from engine.app.services.worker_services import open_client_secrets, prepare
+from engine.callers.metrics import CLIENT_SECRETS
+from engine.config.client_secrets import ClientSecrets
+from engine.exchange.client_secret import ClientSecret
 from engine.values.caller import digest
 from tests.support.running import ALL
 
@@ -14,3 +20,20 @@ def test_without_stores_there_is_nothing_but_the_tokens(config, opened):
     assert services.tokens.get(digest(ALL)).name == "everything"
     assert (services.counters, list(services.observers)) == (None, [])
     assert not services.allow_uncounted
+
+
+def test_the_keys_of_client_secrets_are_collected(config):
+    telemetry = WorkerTelemetry()
+    secrets = ClientSecrets(("0123456789abcdef" * 2,))
+    keys = open_client_secrets(replace(config(""), client_secrets=secrets), telemetry)
+    assert keys is not None
+    secret = ClientSecret(digest("mw-a"), 1.0, "m", {"type": "realtime"})
+    assert keys.open(keys.seal(secret))._replace(id="") == secret
+    keys.issued, keys.accepted, keys.expired, keys.invalid = 4, 3, 2, 1
+    (collect,) = telemetry.collectors
+    assert {labels: value for metric, labels, value in collect() if metric is CLIENT_SECRETS} == {
+        ("issued",): 4,
+        ("accepted",): 3,
+        ("expired",): 2,
+        ("invalid",): 1,
+    }
