@@ -11,7 +11,7 @@ from types import FrameType
 from gunicorn.sock import BaseSocket
 
 from engine.server.reloadable_app import ReloadableApp
-from engine.server.serving_processes import Crew
+from engine.server.serving_processes import ServingProcesses
 from engine.server.shutdown import SIGNALS, in_order
 from engine.server.supervisor import Supervisor
 
@@ -46,7 +46,7 @@ class Master(Supervisor):
     def __init__(self, app: ReloadableApp, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(app, clock)
         self.old_listeners: list[BaseSocket] = []
-        self._old_crew: Crew | None = None
+        self._old_group: ServingProcesses | None = None
 
     def signal(self, sig: int, frame: FrameType | None) -> None:
         if sig in SIGNALS:
@@ -103,7 +103,7 @@ class Master(Supervisor):
             if self.cfg.address != addresses:
                 self.LISTENERS = self.app.listen(listeners, self.log)
             self.old_listeners = [old for old in listeners if old not in self.LISTENERS]
-            self._old_crew, self._crew = self._crew, self._new_crew(last)
+            self._old_group, self._group = self._group, self._new_group(last)
             for _ in range(self.cfg.workers):
                 self.spawn_worker()
             self.keep_recorder()
@@ -129,9 +129,9 @@ class Master(Supervisor):
         which inherits these sockets."""
         while self.old_listeners:
             self.old_listeners.pop().close()
-        if self._old_crew is not None:
-            self._old_crew.close()
-            self._old_crew = None
+        if self._old_group is not None:
+            self._old_group.close()
+            self._old_group = None
 
     def _await_boot(self, last: int) -> None:
         """Wait until every worker after the age `last` has booted. Raises BootError."""
@@ -192,9 +192,9 @@ class Master(Supervisor):
         self.app.sockets.remove_files(addresses)
         self.old_listeners = []
         self.LISTENERS = listeners
-        if self._old_crew is not None:
-            self._crew.close()
-            self._crew, self._old_crew = self._old_crew, None
+        if self._old_group is not None:
+            self._group.close()
+            self._group, self._old_group = self._old_group, None
         self._report()
         self.app.revert(reason)
         self.app.reload()
@@ -208,9 +208,9 @@ class Master(Supervisor):
         addresses = [listener.cfg_addr for listener in listeners]
         # Workers detect this, and know that they have no successor (`shutdown.master_listens`).
         self.app.sockets.close(listeners)
-        crews = [crew for crew in (self._crew, self._old_crew) if crew is not None]
-        for crew in crews:
-            crew.close_heavy_channel()
+        groups = [group for group in (self._group, self._old_group) if group is not None]
+        for group in groups:
+            group.close_heavy_channel()
         self._stopping = True
         self._service_manager.stopping(self.cfg.graceful_timeout + _KILL_SECONDS)
         self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
@@ -219,8 +219,8 @@ class Master(Supervisor):
             graceful = self._await_delay()
         self.app.sockets.remove_files(addresses)
         super().stop(graceful)
-        for crew in crews:
-            crew.close()  # no worker is left: the recorders ship the rest
+        for group in groups:
+            group.close()  # no worker is left: the recorders ship the rest
         for recorder in self.recorders:
             recorder.await_end(RECORDER_SECONDS)
 

@@ -27,7 +27,7 @@ ALONE = Role()
 """That of a worker without heavy workers."""
 
 
-class Crew:
+class ServingProcesses:
     """The processes that serve one config: those started after the one of the age `after` (gunicorn
     numbers them), and the `recorder`, if the config needs one."""
 

@@ -16,7 +16,7 @@ from engine.server.heavy.worker import HeavyWorker
 from engine.server.master_state import WorkerStates
 from engine.server.recorder_process import RecorderProcess
 from engine.server.reloadable_app import ReloadableApp
-from engine.server.serving_processes import ALONE, Crew, Role
+from engine.server.serving_processes import ALONE, Role, ServingProcesses
 from engine.server.shutdown import SIGNALS
 from engine.server.systemd import ServiceManager
 from engine.server.watchdog import Watchdog
@@ -81,25 +81,25 @@ class Supervisor(Arbiter):
         self._watchdog = Watchdog(self.timeout, clock)
         gevent_patches.gevent_plugins()  # its processes inherit them
         self.recorders: list[RecorderProcess] = []
-        self._crew = self._new_crew(0)
+        self._group = self._new_group(0)
 
     def handle_ttou(self) -> None:
         """Fewer workers: one stays, besides the heavy ones."""
-        if self.num_workers > 1 + self._crew.server.heavy_processes:
+        if self.num_workers > 1 + self._group.server.heavy_processes:
             super().handle_ttou()  # type: ignore[misc]  # its stubs do not know
 
-    def _new_crew(self, after: int) -> Crew:
-        """The crew of the application's config."""
+    def _new_group(self, after: int) -> ServingProcesses:
+        """The processes that serve the config of the application."""
         run = self.app.recorder
         recorder = RecorderProcess(run, self.timeout, self._clock) if run is not None else None
         if recorder is not None:
             self.recorders.append(recorder)
-        return Crew(self.app.server, after, recorder)
+        return ServingProcesses(self.app.server, after, recorder)
 
     def keep_recorder(self) -> None:
         """Start the recorder, or replace it if it has ended; forget those of earlier configs that
         have."""
-        current = self._crew.recorder
+        current = self._group.recorder
         self.recorders = [each for each in self.recorders if each is not current and each.lives()]
         if current is not None:
             self.recorders.append(current)  # also after a reload that failed
@@ -112,7 +112,7 @@ class Supervisor(Arbiter):
         for worker in self.WORKERS.values():
             worker.tmp.close()
         self.close_old_sockets()
-        self._crew.close_heavy_channel()
+        self._group.close_heavy_channel()
 
     def close_old_sockets(self) -> None:
         """Close what only workers of an earlier config use, in a new process."""
@@ -131,7 +131,7 @@ class Supervisor(Arbiter):
         if self._backoff.is_over:
             try:
                 start()
-                if self._crew.lacks_heavy_workers(self._living()):
+                if self._group.lacks_heavy_workers(self._living()):
                     self.spawn_worker()
             except (OSError, RuntimeError) as error:
                 if os.getpid() != self.pid or not boots.booted:
@@ -172,7 +172,7 @@ class Supervisor(Arbiter):
 
     def spawn_worker(self) -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        role = self.app.next_role = self._crew.next_role(self._living(), self.num_workers)
+        role = self.app.next_role = self._group.next_role(self._living(), self.num_workers)
         self.worker_class = HeavyWorker if role.is_heavy else self.cfg.worker_class
         try:
             pid = super().spawn_worker()
@@ -199,4 +199,4 @@ class Supervisor(Arbiter):
         self._states.keep(self.WORKERS.keys(), boots.errors)
         self.app.report(self._states.all())
         if len(serving) == self.cfg.workers and not self._reloading:
-            self._service_manager.serving(self.app.config, self._crew.server.workers)
+            self._service_manager.serving(self.app.config, self._group.server.workers)

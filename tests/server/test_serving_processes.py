@@ -8,14 +8,14 @@ import pytest
 
 from engine.config.server import Server
 from engine.server.recorder_process import RecorderProcess
-from engine.server.serving_processes import Crew, Role
+from engine.server.serving_processes import Role, ServingProcesses
 
 
 @pytest.fixture
-def crew() -> Iterator[Crew]:
-    new_crew = Crew(Server(workers=2, heavy_processes=1, heavy_above=9), after=5)
-    yield new_crew
-    new_crew.close()
+def group() -> Iterator[ServingProcesses]:
+    group = ServingProcesses(Server(workers=2, heavy_processes=1, heavy_above=9), after=5)
+    yield group
+    group.close()
 
 
 WORKER, HEAVY = Role(is_heavy=False), Role(is_heavy=True)
@@ -34,21 +34,23 @@ WORKER, HEAVY = Role(is_heavy=False), Role(is_heavy=True)
     ],
     ids=["first", "second", "third", "more", "a worker died", "old workers", "an old heavy one"],
 )
-def test_workers_come_first(crew: Crew, living: list[tuple[int, Role]], is_heavy: bool) -> None:
-    role = crew.next_role(living, 3)
+def test_workers_come_first(
+    group: ServingProcesses, living: list[tuple[int, Role]], is_heavy: bool
+) -> None:
+    role = group.next_role(living, 3)
     assert (role.is_heavy, role.workers, role.above) == (is_heavy, 2, 9)
 
 
-def test_all_processes_of_a_config_share_a_channel(crew: Crew) -> None:
-    channel = crew.next_role([], 3).channel
+def test_all_processes_of_a_config_share_a_channel(group: ServingProcesses) -> None:
+    channel = group.next_role([], 3).channel
     assert channel is not None
-    assert crew.next_role([(6, WORKER), (7, WORKER)], 3).channel is channel
+    assert group.next_role([(6, WORKER), (7, WORKER)], 3).channel is channel
 
 
 def test_without_heavy_processes_there_is_no_channel() -> None:
-    crew = Crew(Server(workers=1, heavy_processes=0), after=0)
-    assert crew.next_role([(1, WORKER)], 1) == Role(workers=1, above=Server().heavy_above)
-    crew.close()
+    group = ServingProcesses(Server(workers=1, heavy_processes=0), after=0)
+    assert group.next_role([(1, WORKER)], 1) == Role(workers=1, above=Server().heavy_above)
+    group.close()
 
 
 @pytest.mark.parametrize(
@@ -57,19 +59,19 @@ def test_without_heavy_processes_there_is_no_channel() -> None:
     ids=["none", "one", "an old one"],
 )
 def test_a_heavy_worker_may_be_missing(
-    crew: Crew, living: list[tuple[int, Role]], lacks: bool
+    group: ServingProcesses, living: list[tuple[int, Role]], lacks: bool
 ) -> None:
-    assert crew.lacks_heavy_workers(living) is lacks
+    assert group.lacks_heavy_workers(living) is lacks
 
 
 def test_workers_know_the_channel_of_the_recorder() -> None:
     recorder = RecorderProcess(lambda channel: None)
-    crew = Crew(Server(workers=1), 0, recorder)
-    roles = [crew.next_role([], 2), crew.next_role([(1, WORKER)], 2)]
+    group = ServingProcesses(Server(workers=1), 0, recorder)
+    roles = [group.next_role([], 2), group.next_role([(1, WORKER)], 2)]
     assert [(role.is_heavy, role.recorder) for role in roles] == [
         (False, recorder.channel),
         (True, recorder.channel),
     ]
-    crew.close()
+    group.close()
     with pytest.raises(OSError, match="Bad file descriptor"):
         recorder.channel.send([0])
