@@ -8,6 +8,8 @@ import sys
 import time
 from threading import Thread
 
+from websockets.sync.client import connect
+
 from benchmarks.serving import BODY, HEADERS
 from benchmarks.stall.kind import CHAT, Kind
 from benchmarks.stall.kinds import MANY
@@ -48,6 +50,9 @@ def send(kind: Kind, body: bytes, port: int) -> None:
 
 def _converse(kind: Kind, message: bytes, port: int) -> None:
     """Send a large message over a WebSocket, and a small one that continues its conversation."""
+    if kind.deflate:
+        _converse_compressed(kind, message, port)
+        return
     wire = Wire(port)
     upgrade = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"]
     wire.send(
@@ -56,8 +61,11 @@ def _converse(kind: Kind, message: bytes, port: int) -> None:
     if wire.head()[0] != kind.status:
         raise SystemExit(f"{kind.name}: the upgrade is refused")
     peer = Peer(wire.sock, client=True)
+    if kind.first:
+        peer.text(kind.first.decode())
+        peer.next()
     wire.send(_frames(message, kind.frames))
-    if kind.path.startswith("/v1/realtime"):
+    if kind.path != "/v1/responses":
         peer.next()
         wire.close()
         return
@@ -66,6 +74,23 @@ def _converse(kind: Kind, message: bytes, port: int) -> None:
     peer.text(json.dumps({"type": "response.create", "model": "gpt-turn", **more}))
     _last(peer)
     wire.close()
+
+
+def _converse_compressed(kind: Kind, message: bytes, port: int) -> None:
+    """Send a message by permessage-deflate, and wait for it to come back, or for the last event."""
+    headers = {"authorization": HEADERS["authorization"]}
+    url = f"ws://127.0.0.1:{port}{kind.path}"
+    with connect(url, additional_headers=headers, max_size=None, ping_interval=None) as peer:
+        if not peer.protocol.extensions:
+            raise SystemExit(f"{kind.name}: the gateway does not compress")
+        if kind.first:
+            peer.send(kind.first.decode())
+            peer.recv()
+        peer.send(message.decode())
+        while b"response.created" in (data := peer.recv(60, decode=False)):
+            pass
+        if b'"error"' in data[:1_000]:
+            raise SystemExit(data.decode())
 
 
 def _frames(message: bytes, count: int) -> bytes:

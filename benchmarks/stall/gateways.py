@@ -7,6 +7,8 @@ All have the shipped config; what a gateway has beside it says its name:
     guarded    a guard of requests and answers
     wide       objects with sealed ids, MCP servers, conditions, a mirror, a database
     odd        a document with schemas that cost more than others (`odd_kinds.py`)
+    sockets    sessions whose messages may be compressed
+    crowd      thousands of models (`crowd_kinds.py`)
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.serving import first_answer, write_project
+from benchmarks.stall.crowd_kinds import many_models
 from benchmarks.stall.kept_kinds import many_operations
 from benchmarks.stall.odd_kinds import DOCUMENT
 from benchmarks.stall.turns import LongestTurns
@@ -64,6 +67,11 @@ _MODELS = """
     to: [{upstream: openai}]
     mirror: {to: [{upstream: openai, model: gpt-4o}], percent: 100}
 """
+_SESSIONS = (
+    "    model: {from: $request.query.model, default: gpt-realtime}",
+    "    model: $request.body#/setup/model    # the first message of the session",
+)
+"""Lines of the shipped config behind which sessions have settings."""
 _ROUTE = "  - {operations: [NAME.*], to: [{upstream: openai}]}"
 _WIDE = f"""
 objects: {{key: "{OBJECT_KEY}", owner: all}}
@@ -149,6 +157,12 @@ def _config(name: str, text: str, url: str) -> str:
         head = head.replace("\nspecs:", f"\nspecs:\n  {name}: {{document: {name}.json}}")
         head = head.replace("\nroutes:", f"\nroutes:\n{_ROUTE.replace('NAME', name)}")
         return f"{head}\n{tokens}"
+    if name == "sockets":
+        head = head.replace("session: 1h}", "session: 1h, compression: true}")
+        for line in _SESSIONS:
+            head = head.replace(line, f"{line}\n    websocket: {{compression: true}}")
+    if name == "crowd":
+        head = head.replace("  gpt-4o-mini: *chat\n", f"  gpt-4o-mini: *chat\n{many_models()}")
     if name == "wide":
         head = head.replace("\n# include:", "\ninclude: [objects.yaml] #")
         head = head.replace("max_body: 25MB", f"max_body: {MAX_BODY}")

@@ -21,7 +21,8 @@ FORM = "multipart/form-data; boundary=b"
 class Kind(NamedTuple):
     """A request by its name: where it goes, its body, the gateway (`gateways.py`), the status of
     its answer and the media type. With status 101 the body is a message over a WebSocket, in so
-    many frames."""
+    many frames, or compressed (`deflate`); `first` is a message before it, which begins the
+    session."""
 
     name: str
     path: str
@@ -31,6 +32,8 @@ class Kind(NamedTuple):
     media_type: str = "application/json"
     method: str = "POST"
     frames: int = 1
+    deflate: bool = False
+    first: bytes = b""
 
 
 def dumped(document: Any) -> bytes:

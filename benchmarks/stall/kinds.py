@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.stall.crowd_kinds import CROWD_KINDS
 from benchmarks.stall.gateways import OBJECT_KEY
 from benchmarks.stall.kept_kinds import KEPT_KINDS
 from benchmarks.stall.kind import CHAT, FORM, NOT_LARGE, SIZE, Kind, chat, dumped, small
 from benchmarks.stall.odd_kinds import ODD
+from benchmarks.stall.shape_kinds import SHAPE_KINDS
+from benchmarks.stall.socket_kinds import SOCKET_KINDS
 from benchmarks.stall.wire_kinds import WIRE_KINDS
 from engine.exchange.opened_ids import Holder
 from engine.objects.sealed_ids import EVERYBODY, Identity, Sealer
@@ -212,6 +215,9 @@ KINDS = (
     *ODD,
     *WIRE_KINDS,
     *KEPT_KINDS,
+    *SOCKET_KINDS,
+    *CROWD_KINDS,
+    *SHAPE_KINDS,
 )
 
 MANY = Kind("an image of 10 MB", CHAT, lambda: _image(size=10_000_000))

@@ -12,6 +12,7 @@ import threading
 
 from benchmarks.stall.answers import ANSWERS, BY_PATH, STREAMS, mcp_answer, small
 from benchmarks.stall.odd_answers import RAW
+from benchmarks.stall.shape_answers import SHAPES
 from benchmarks.stall.wire_answers import WIRE
 from tests.support.frames import TEXT, Peer, accept
 
@@ -82,7 +83,7 @@ def _name(body: bytes) -> bytes:
 
 
 def _answer(sock: socket.socket, name: bytes, bodies: dict[bytes, bytes]) -> None:
-    if (raw := (RAW | WIRE).get(name.decode())) is not None:
+    if (raw := (RAW | WIRE | SHAPES).get(name.decode())) is not None:
         for piece in raw():
             sock.sendall(piece)
         sock.close()

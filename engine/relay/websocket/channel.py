@@ -14,6 +14,7 @@ from typing import Any
 import gevent
 import gevent.socket
 from gevent import get_hub
+from gevent.lock import BoundedSemaphore, DummySemaphore
 from gevent.monkey import get_original
 from websockets.extensions import Extension
 from websockets.frames import CLOSE, CTRL_OPCODES, PING, PONG, TEXT, Close, Frame, Opcode
@@ -67,6 +68,8 @@ class Channel:
         self._arrival = get_hub().loop.io(sock.fileno(), _READ)
         self._reader = FrameReader(masked=client, limit=limit, extensions=extensions)
         self._writer = FrameWriter(mask=not client, extensions=extensions)
+        # What is compressed can be read in the order in which it was compressed alone.
+        self._order = BoundedSemaphore() if extensions else DummySemaphore()
         self._first = first
         self._pings: deque[bytes] = deque(maxlen=_UNANSWERED_PINGS)
         self._stopped = False
@@ -155,18 +158,20 @@ class Channel:
             return
         if opcode not in CTRL_OPCODES:
             self.in_message = not fin
-        piece = self._writer.encode(opcode, data, fin)
-        if not self._closing:  # as it may be after the turns of the loop for a long one
-            self.outbox.put(piece)
+        with self._order:
+            piece = self._writer.encode(opcode, data, fin)
+            if not self._closing:  # as it may be after the turns of the loop for a long one
+                self.outbox.put(piece)
 
     def send_text(self, *messages: bytes) -> None:
         """Send text messages at once, as `send` does."""
         if self._closing or self.outbox.broken:
             return
         encode = self._writer.encode
-        piece = b"".join([encode(TEXT, message) for message in messages])
-        if not self._closing:  # as for `send`
-            self.outbox.put(piece)
+        with self._order:
+            piece = b"".join([encode(TEXT, message) for message in messages])
+            if not self._closing:  # as for `send`
+                self.outbox.put(piece)
 
     def ping(self, data: bytes) -> None:
         """Send a ping; `is_answer` recognises its pong."""

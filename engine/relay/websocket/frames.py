@@ -14,11 +14,13 @@ from functools import lru_cache
 
 from websockets.exceptions import PayloadTooBig, ProtocolError
 from websockets.extensions import Extension
+from websockets.extensions.permessage_deflate import PerMessageDeflate
 from websockets.frames import CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Frame, Opcode
 from websockets.streams import StreamReader
 from websockets.typing import BytesLike
 
 from engine.process.loop_turn import await_turn, paced
+from engine.relay.websocket.deflate import Inflation, deflate
 from engine.values.event_json import LONG_EVENT
 
 try:
@@ -70,7 +72,9 @@ class FrameReader:
     def __init__(self, *, masked: bool, limit: int, extensions: Sequence[Extension] = ()) -> None:
         self._masked = masked
         self._limit = limit
-        self._extensions = extensions
+        self._inflation = [
+            Inflation(each) for each in extensions if isinstance(each, PerMessageDeflate)
+        ]
         self._reader = StreamReader()
         self._size: int | None = None  # bytes of the message that is under way
         self._text: codecs.IncrementalDecoder | None = None
@@ -97,14 +101,18 @@ class FrameReader:
                 while len(reader.buffer) < 2:
                     yield None
                 _check_head(reader.buffer[0], reader.buffer[1])
+                # Control frames may interrupt a message that is at its limit; and 0 would mean no
+                # limit.
+                limit = max(self._limit - (self._size or 0), MAX_CONTROL)
                 frame = yield from Frame.parse(
                     self._read_exact,
                     mask=self._masked,
-                    # Control frames may interrupt a message that is at its limit; and 0 would
-                    # mean no limit to the decompressor.
-                    max_size=max(self._limit - (self._size or 0), MAX_CONTROL),
-                    extensions=self._extensions,
+                    max_size=limit,
+                    extensions=self._inflation,
                 )
+                for inflation in self._inflation:
+                    if inflation.is_compressed:
+                        frame.data = yield from self._inflate(inflation.inflate(frame, limit))
                 if (text := self._check(frame)) is not None:
                     yield from self._decode(text, memoryview(frame.data), frame.fin)
                 yield frame
@@ -120,6 +128,15 @@ class FrameReader:
         if size > LONG_EVENT:
             yield from self._pause()  # it was copied, and is unmasked
         return data
+
+    def _inflate(self, steps: Generator[None, None, bytes]) -> Generator[None, None, bytes]:
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                data: bytes = end.value
+                return data
+            yield from self._pause()
 
     def _pause(self) -> Generator[None, None, None]:
         self._has_paused = True
@@ -172,9 +189,16 @@ def _check_head(first: int, second: int) -> None:
 @lru_cache(maxsize=1024)
 def _head(opcode: Opcode, length: int) -> bytes:
     """The head of a whole message that is not masked, of less than _LONG bytes (RFC 6455 5.2)."""
+    return bytes((0x80 | opcode, *_length(length)))
+
+
+def _length(length: int, mask: int = 0) -> bytes:
+    """The length of a frame, with the bit of its mask (RFC 6455 5.2)."""
     if length < 126:
-        return bytes((0x80 | opcode, length))
-    return bytes((0x80 | opcode, 126)) + length.to_bytes(2, "big")
+        return bytes((mask | length,))
+    if length < _LONG:
+        return bytes((mask | 126,)) + length.to_bytes(2, "big")
+    return bytes((mask | 127,)) + length.to_bytes(8, "big")
 
 
 def _is_ascii(data: BytesLike) -> bool:
@@ -187,20 +211,28 @@ class FrameWriter:
     def __init__(self, *, mask: bool, extensions: Sequence[Extension] = ()) -> None:
         self._mask = mask
         self._extensions = extensions
+        self._deflate = next((e for e in extensions if isinstance(e, PerMessageDeflate)), None)
 
     def encode(self, opcode: Opcode, data: BytesLike, fin: bool = True) -> bytes:
         """The bytes of a frame, compressed if an extension was negotiated."""
         is_plain = opcode is TEXT and fin and not (self._mask or self._extensions)
         if is_plain and len(data) < _LONG:
             return _head(opcode, len(data)) + data  # what a stream is made of
-        if len(data) > LONG_EVENT and not self._extensions:
+        if len(data) > LONG_EVENT:
             return self._encode_long(opcode, data, fin)
         frame = Frame(opcode, data, fin)
         return frame.serialize(mask=self._mask, extensions=self._extensions)
 
     def _encode_long(self, opcode: Opcode, data: BytesLike, fin: bool) -> bytes:
         await_turn()  # the data was copied, and is once more
-        head = bytes((0x80 * fin | opcode, 0x80 * self._mask | 127)) + len(data).to_bytes(8, "big")
+        first = 0x80 * fin | opcode
+        if self._deflate is not None:
+            pieces = deflate(self._deflate, opcode, data, fin)
+            await_turn()
+            data = b"".join(pieces)
+            first |= 0x40 * (opcode is not CONT)  # RFC 7692 6.1
+            await_turn()
+        head = bytes((first, *_length(len(data), 0x80 * self._mask)))
         if not self._mask:
             return b"".join((head, data))
         mask, view = secrets.token_bytes(4), memoryview(data)

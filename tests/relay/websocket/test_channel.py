@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import gevent
 import gevent.ssl
@@ -12,8 +14,10 @@ import pytest
 from gevent import get_hub
 from websockets.frames import BINARY, TEXT, Close
 
+from engine.process import loop_turn
 from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.frames import Violation
+from engine.relay.websocket.handshake import deflate_offer, negotiate_deflate, negotiated_deflate
 from engine.relay.websocket.outbox import FULL
 from engine.values.event_json import LONG_EVENT
 from tests.support.frames import CLOSE, PING, PONG, Peer, RawFrame
@@ -231,3 +235,32 @@ def test_nothing_is_sent_to_a_disconnected_peer(sides: Any) -> None:
     assert (channel.outbox.backlog, channel.outbox.full) == (0, False)
     assert channel.outbox.room(0)
     assert channel.is_disconnected()
+
+
+def test_what_is_compressed_by_two_at_once_can_be_read() -> None:
+    """The window of a compressor is that of all messages before, in their order."""
+    answered, server = negotiate_deflate(deflate_offer())
+    client = negotiated_deflate([answered], True)
+    near, far = pair()
+    sender = Channel(near, client=True, limit=10**7, extensions=server)
+    receiver = Channel(far, client=False, limit=10**7, extensions=client)
+    messages = [random.Random(number).randbytes(1_200_000).hex().encode() for number in range(3)]
+    messages[1] = messages[0][:1_000]
+    texts: list[bytes] = []
+
+    def take() -> None:
+        for frame in receiver.frames():
+            texts.append(bytes(frame.data))
+            if len(texts) == len(messages):
+                return
+
+    with patch.object(loop_turn, "SECONDS", 0.0):
+        greenlets = [gevent.spawn(sender.send, TEXT, message) for message in messages]
+        greenlets.append(gevent.spawn(take))
+        try:
+            gevent.joinall(greenlets, timeout=PATIENCE, raise_error=True)
+        finally:
+            gevent.killall(greenlets)
+            near.close()
+            far.close()
+    assert sorted(texts) == sorted(messages)

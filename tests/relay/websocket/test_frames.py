@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 import pytest
 from websockets.frames import Close, Opcode
 
@@ -234,6 +236,25 @@ def test_a_compressed_message_comes_out_as_it_was():
     frames, violation = read(data, True, extensions=extensions)
     assert violation is None
     assert frames == [(1, True, b"a" * 100), (1, False, b"b" * 100), (0, True, b"c" * 100)]
+
+
+@pytest.mark.parametrize("mask", [True, False])
+def test_a_long_message_is_compressed_and_unpacked_in_turns_of_the_loop(mask):
+    answered, server = negotiate_deflate(deflate_offer())
+    client = negotiated_deflate([answered], True)
+    sender, receiver = (client, server) if mask else (server, client)
+    writer = FrameWriter(mask=mask, extensions=sender)
+    noise, plain = secrets.token_bytes(2_000_000), b"a" * 2_000_000
+    written, outcomes = [], []
+    for data in (noise, plain):
+        turns = loop_turns(lambda data=data: written.append(writer.encode(Opcode.BINARY, data)))
+        assert turns >= 2_000_000 // 65_536
+    assert len(written[1]) < 10_000
+    text = b"".join(written)
+    turns = loop_turns(lambda: outcomes.append(read(text, mask, limit=10**7, extensions=receiver)))
+    assert turns >= 2 * (2_000_000 // 262_144)
+    frames, violation = outcomes[0]
+    assert ([data for *_, data in frames], violation) == ([noise, plain], None)
 
 
 def test_a_message_that_grows_too_long_when_it_is_unpacked_is_refused():
