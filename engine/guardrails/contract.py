@@ -11,6 +11,7 @@ import yaml
 
 from engine.config.schema_check import Validator
 from engine.exchange.exchange import Exchange
+from engine.process.loop_turn import paced
 from engine.source import files
 
 DOCUMENT = files.DOCUMENTS / "guard.yaml"
@@ -60,7 +61,7 @@ def question(
             "name": "" if caller is None else caller.name,
             "team": "" if caller is None else caller.team,
         },
-        "texts": [_text(part) for part in parts],
+        "texts": [_text(part) for part in paced(parts)],
     }
     if window is not None:
         document["window"] = window._asdict()
@@ -76,7 +77,7 @@ def read_verdict(body: bytes, parts: Sequence[TextPart]) -> Verdict:
     if not verdict_validator().accepts(value):
         raise InvalidVerdict("its answer is not as openapi/guard.yaml says")
     texts = [TextPart(t["pointer"], t["text"], t.get("offset", 0)) for t in value.get("texts", ())]
-    places = {(part.pointer, part.offset) for part in parts}
+    places = {(part.pointer, part.offset) for part in paced(parts)}
     if any((text.pointer, text.offset) not in places for text in texts):
         raise InvalidVerdict("its answer has a pointer that was not in the question")
     return Verdict(value["action"], value.get("reason", ""), value.get("message", ""), texts)

@@ -29,6 +29,9 @@ from engine.guardrails.contract import (
 )
 from engine.guardrails.settings import GuardSettings, block_error, unjudged_error
 
+MAX_PARTS = 10_000
+"""Parts of texts in one question: to write and to read more of them takes milliseconds."""
+
 log = logging.getLogger("modelway")
 
 MAX_REPORTS = 32
@@ -167,11 +170,12 @@ def _parts(texts: Mapping[str, str], most: int) -> Iterator[TextPart]:
 
 
 def batches(texts: Mapping[str, str], most: int) -> Iterator[list[TextPart]]:
-    """The texts in lists of parts with at most `most` characters together, or one part."""
+    """The texts in lists of at most MAX_PARTS parts with at most `most` characters together, or one
+    part."""
     batch: list[TextPart] = []
     size = 0
     for part in _parts(texts, most):
-        if batch and size + len(part.text) > most:
+        if batch and (size + len(part.text) > most or len(batch) == MAX_PARTS):
             yield batch
             batch, size = [], 0
         batch.append(part)

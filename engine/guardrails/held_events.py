@@ -20,7 +20,7 @@ from engine.dialects.interface.streams import END_MARKER
 from engine.dialects.interface.usage import OutputMembers
 from engine.guardrails.texts import answer_texts
 from engine.process.loop_turn import await_turn, paced
-from engine.values.event_json import LONG_EVENT, split_events
+from engine.values.event_json import LONG_EVENT, long_data, split_events
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import JsonPath, apply_edits, edits
 from engine.values.json_pointer import pointer
@@ -56,9 +56,9 @@ class _Event:
         """The event as it is sent."""
         if self.document is None or not self.changes:
             return self.raw
-        lines = list(_DATA.finditer(self.raw))
+        spans = _data_spans(self.raw)
         text = apply_edits(self.document.text, edits(self.document.text, self.changes))
-        return self.raw[: lines[0].start(1)] + text + self.raw[lines[-1].end() :]
+        return b"".join((self.raw[: spans[0][0]], text, self.raw[spans[-1][1] :]))
 
 
 @dataclass(slots=True)
@@ -147,9 +147,11 @@ class HeldEvents:
         return b"".join([event.encoded() for event in paced(events)])
 
     def _read(self, raw: bytes) -> _Event:
-        text = b"\n".join(_DATA.findall(raw))
         if len(raw) > LONG_EVENT:
+            text = b"\n".join([raw[start:end] for start, end in long_data(raw)])
             await_turn()  # it was copied, and is parsed
+        else:
+            text = b"\n".join(_DATA.findall(raw))
         try:
             document = JsonDocument.parse(text)
         except orjson.JSONDecodeError:
@@ -170,6 +172,13 @@ class HeldEvents:
     def _pointer(text: _Text) -> str:
         at, path = text.pieces[0]
         return pointer([str(at), *map(str, path)])
+
+
+def _data_spans(raw: bytes) -> list[tuple[int, int]]:
+    """Where the data of each line of an event begins and ends."""
+    if len(raw) > LONG_EVENT:
+        return long_data(raw)
+    return [line.span(1) for line in _DATA.finditer(raw)]
 
 
 def _channel(document: Any, path: JsonPath) -> Iterator[object]:

@@ -11,6 +11,7 @@ from engine.exchange.request_body import Body
 from engine.guardrails.guard import Guard
 from engine.guardrails.settings import REQUEST
 from engine.guardrails.texts import request_texts
+from engine.process.loop_turn import FEW_BYTES, await_turn
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import (
@@ -33,6 +34,8 @@ def judge_request(guard: Guard, exchange: Exchange) -> None:
             message = "The request body cannot be read, and a rule of this gateway depends on it."
             raise GatewayError(400, "unreadable_body", message)
         return
+    if exchange.body.size > FEW_BYTES:
+        await_turn()  # it was parsed and validated
     if is_json(exchange.content.media_type) and not guard.settings.reports:
         _refuse_repeats(exchange)
     texts = request_texts(exchange)

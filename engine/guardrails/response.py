@@ -130,11 +130,10 @@ class _Windows:
             raise broke_off
 
     def _feed(self, piece: bytes) -> bytes:
-        if piece == self._heartbeat or _COMMENTS.fullmatch(piece) is not None:
-            return piece  # it says nothing, and shows that the connection lives
-        is_long = len(piece) > LONG_EVENT
-        if is_long:
+        if is_long := len(piece) > LONG_EVENT:
             await_turn()  # to join it and to parse it takes milliseconds each
+        elif piece == self._heartbeat or _COMMENTS.fullmatch(piece) is not None:
+            return piece  # it says nothing, and shows that the connection lives
         textless = self._held.add(piece)
         data = self._held
         if is_long:

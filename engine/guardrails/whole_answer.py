@@ -19,6 +19,7 @@ from engine.guardrails.guard import Guard, Replacements, batches, join_parts
 from engine.guardrails.settings import RESPONSE, unjudged_error
 from engine.guardrails.texts import answer_texts
 from engine.process.child_process import ChildFailed
+from engine.process.loop_turn import paced
 from engine.relay.held_body import HeldBody, close_aside, file_pieces, write_all
 from engine.relay.response_headers import STALE_HEADERS
 from engine.values.json_edit import JsonPath, apply_edits, edits
@@ -157,7 +158,7 @@ def _read_questions(file: IO[bytes]) -> Iterator[list[TextPart]]:
     assert isinstance(file, io.FileIO)
     try:
         for line in io.BufferedReader(file):
-            yield [TextPart(*part) for part in orjson.loads(line)]
+            yield [TextPart(*part) for part in paced(orjson.loads(line))]
     finally:
         close_aside(file)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Iterator
 
 from engine.values.content_coding import DecodeError, Decoder
 
@@ -77,24 +77,43 @@ class Decoding(Filter):
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
-        self._pieces: deque[bytes] = deque()
+        self._pieces: Iterator[bytes] = iter(())
+        self._next = b""
+        self._is_last = False
 
     def feed(self, data: bytes) -> bytes:
-        try:
-            self._decoder.refill()
-            self._pieces.extend(self._decoder.feed(data))
-        except DecodeError as error:
-            self.failure = Unreadable(f"the upstream's answer cannot be read: {error}")
+        self._decoder.refill()
+        self._pieces = self._decoder.feed(data)
+        self._decode_next()
         return self.more()
+
+    def feed_last(self, data: bytes) -> bytes:
+        self._is_last = True
+        return self.feed(data) if data else self.finish()
 
     @property
     def has_more(self) -> bool:
-        return bool(self._pieces)
+        return bool(self._next)
 
     def more(self) -> bytes:
-        return self._pieces.popleft() if self._pieces else b""
+        data = self._next
+        if data:
+            self._decode_next()
+        return data
 
     def finish(self) -> bytes:
-        if not self._decoder.ended:
-            self.failure = EOFError("the encoded body is not complete")
+        self._is_last = True
+        self._judge_end()
         return b""
+
+    def _decode_next(self) -> None:
+        try:
+            self._next = next(self._pieces, b"")
+        except DecodeError as error:
+            self._next = b""
+            self.failure = Unreadable(f"the upstream's answer cannot be read: {error}")
+        self._judge_end()
+
+    def _judge_end(self) -> None:
+        if self._is_last and not self._next and self.failure is None and not self._decoder.ended:
+            self.failure = EOFError("the encoded body is not complete")

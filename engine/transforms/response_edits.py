@@ -10,13 +10,14 @@ from typing import Any, Protocol
 import orjson
 
 from engine.exchange.member_protocols import Headers
-from engine.process.loop_turn import paced_if_many
+from engine.process.loop_turn import await_turn, paced, paced_if_many
 from engine.relay.filter import Filter
 from engine.relay.whole_body import Correction, WholeBody, has_whole_body
 from engine.transforms.places import TooDeep
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
 from engine.values.errors import EventTooLarge
+from engine.values.event_json import LONG_EVENT, event_ends, long_data
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import Ambiguous
 from engine.values.media_types import essence, is_json
@@ -148,6 +149,8 @@ class EventEditor(Filter):
         partial_event = self._take()
         searched = max(len(partial_event) - _MAX_END + 1, 0)
         data = partial_event + data if partial_event else data
+        if len(data) > LONG_EVENT and data.find(b"\r") < 0:
+            return self._feed_long(data, searched)
         at = 0
         events = []
         for end in paced_if_many(_EVENT_END.finditer(data, searched), len(data)):
@@ -155,6 +158,35 @@ class EventEditor(Filter):
             at = end.end()
         self._keep(data[at:], data[at:])
         return b"".join(events)
+
+    def _feed_long(self, data: bytes, searched: int) -> bytes:
+        """As `feed`, with data of which no end is before `searched`: an event of megabytes, or
+        thousands. The loop has turns between the steps over them."""
+        at = 0
+        events = []
+        for end in paced(event_ends(data, searched)):
+            event = data[at:end]
+            events.append(self._long_event(event) if end - at > LONG_EVENT else self._event(event))
+            at = end
+        rest = data[at:]
+        self._keep(rest, rest)
+        await_turn()
+        return b"".join(events)
+
+    def _long_event(self, event: bytes) -> bytes:
+        await_turn()
+        spans = long_data(event)
+        if not spans:
+            return event
+        text = b"\n".join([event[start:end] for start, end in spans])
+        await_turn()
+        edited = self._json(text) if text else text
+        await_turn()
+        if edited is text or edited == text:
+            return event
+        if edited.find(b"\n") >= 0:
+            edited = edited.replace(b"\n", b"\ndata: ")
+        return b"".join((event[: spans[0][0]], edited, event[spans[-1][1] :]))
 
     def _keep(self, data: bytes, last: bytes) -> bytes:
         """Keep the next bytes of an event that is not complete. What has arrived is not copied."""

@@ -72,21 +72,34 @@ LONG_EVENT = 1_000_000
 def split_events(data: bytes) -> Iterator[bytes]:
     """The events one by one, each with its end; one alone is `data` itself."""
     start = 0
-    for end in _ends(data):
+    for end in event_ends(data):
         yield data[start:end]
         start = end
     if start < len(data):
         yield data[start:]
 
 
+def long_data(event: bytes) -> list[tuple[int, int]]:
+    """Where the data of each line of a long event begins and ends, in lines that end in LF. A
+    regular expression takes ten times as long for it."""
+    spans, at = [], 0
+    while at < len(event):
+        end = event.find(b"\n", at)
+        end = len(event) if end < 0 else end
+        if event.startswith(b"data:", at):
+            spans.append((at + 5 + (event[at + 5 : at + 6] == b" "), end))
+        at = end + 1
+    return spans
+
+
 def count_events(data: bytes) -> int:
     """The number of complete events, some of which may be long."""
-    return sum(1 for _ in _ends(data))
+    return sum(1 for _ in event_ends(data))
 
 
-def _ends(data: bytes) -> Iterator[int]:
-    """Where each complete event ends. `bytes.find` is far quicker for one byte than for two."""
-    at = 0
+def event_ends(data: bytes, at: int = 0) -> Iterator[int]:
+    """Where each complete event ends, of which the first ends behind `at`. `bytes.find` is far
+    quicker for one byte than for two."""
     while (at := data.find(b"\n", at) + 1) > 0:
         if data[at : at + 1] == b"\n":
             at += 1

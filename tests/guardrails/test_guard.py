@@ -8,7 +8,7 @@ import gevent
 import pytest
 
 from engine.exchange.stage_services import GuardFailed
-from engine.guardrails.guard import MAX_REPORTS, Guard
+from engine.guardrails.guard import MAX_PARTS, MAX_REPORTS, Guard
 from engine.guardrails.settings import GuardSettings
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
@@ -78,6 +78,13 @@ def test_short_texts_share_a_question():
     asks.judge(new_exchange(), "request", {f"/{n}": "x" * 300 for n in range(5)})
     counts = [len(json.loads(body)["texts"]) for body in webhooks.questions]
     assert counts == [3, 2]
+
+
+def test_a_question_has_a_bounded_number_of_texts():
+    asks, webhooks = guard([{"action": "pass"}] * 2)
+    asks.judge(new_exchange(), "request", {f"/{n}": "" for n in range(MAX_PARTS + 1)})
+    counts = [len(json.loads(body)["texts"]) for body in webhooks.questions]
+    assert counts == [MAX_PARTS, 1]
 
 
 def test_without_texts_nobody_is_asked():

@@ -17,6 +17,7 @@ from engine.guardrails.guard import Guard
 from engine.guardrails.response import judge_response
 from engine.guardrails.settings import GuardSettings
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from engine.values.event_json import LONG_EVENT
 from tests.guardrails.test_held_events import delta, texts_in
 from tests.support.exchanges import new_exchange
 from tests.support.guard_calls import PlayedGuards
@@ -256,3 +257,20 @@ def test_a_comment_is_sent_at_once_and_what_follows_it_in_a_piece_is_judged(comm
 def test_the_loop_turns_between_pieces_that_pass_at_once():
     response, *_ = judged([], iter([b": beat\n\n"] * 20), EVENTS)
     assert loop_turns(lambda: list(response.body)) >= 20
+
+
+def test_a_long_comment_is_one_that_says_nothing():
+    comment = b": " + b"x" * LONG_EVENT + b"\n\n"
+    pieces = iter([comment, delta("one"), comment, delta("two")])
+    response, _, webhooks = judged([PASS, PASS], pieces, EVENTS)
+    assert b"".join(response.body) == comment + delta("one") + comment + delta("two")
+    assert len(webhooks.questions) == 1
+
+
+def test_a_long_event_is_rewritten_as_a_short_one():
+    long, answer = "x" * LONG_EVENT, []
+    pieces = iter([delta("a" + long), delta("b")])
+    response, *_ = judged([shout] * 1_000, pieces, EVENTS, chunk=100_000)
+    turns = loop_turns(lambda: answer.append(b"".join(response.body)))
+    assert "".join(texts_in(answer[0])) == "A" + long.upper() + "B"
+    assert turns >= 3

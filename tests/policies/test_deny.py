@@ -1,5 +1,6 @@
 """The policy `deny`: cases/deny holds options, and what becomes of requests."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.plan.assembly.make_plan import make_plan
 from engine.policies.deny import read
+from engine.process.loop_turn import FEW_BYTES
 from tests.support.each import each
+from tests.support.loop_turns import loop_turns
 from tests.support.paths import CASES as ALL_CASES
 
 FOLDER = ALL_CASES / "deny"
@@ -112,3 +115,13 @@ def test_conditions_that_refuse_less_are_weaker_to_diff(changed, level):
     old = planned_of({"deny": {"if": {"body": {"n": {"minimum": 2}}}}})
     differences = differences_between(old, planned_of({"deny": changed}))
     assert {str(each.level) for each in differences} == {level}
+
+
+def test_the_loop_turns_before_a_body_is_judged_that_took_long_to_read():
+    plan = plan_of({"deny": {"if": {"body": {"n": {"minimum": 2}}}}})
+    turns = []
+    for size in (10, FEW_BYTES):
+        body = '{"model": "a", "n": 1}'.ljust(size + 30)
+        request = request_of({"path": "/chat", "body": body})
+        turns.append(loop_turns(partial(rehearse, plan, request)))
+    assert turns[1] > turns[0]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 
 import pytest
 
 from engine.relay.filter import Decoding, Filter, Unreadable
-from engine.values.content_coding import decoder
+from engine.values.content_coding import Decoder, decoder
+from tests.support.each import each
 
 
 def gunzip() -> Decoding:
@@ -72,3 +74,30 @@ def test_an_encoded_body_without_its_end_is_cut() -> None:
     assert body.failure is None
     assert body.finish() == b""
     assert isinstance(body.failure, EOFError)
+
+
+class CountingDecoder(Decoder):
+    """Counts the pieces that it has decoded."""
+
+    count = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        for piece in super().feed(data):
+            self.count += 1
+            yield piece
+
+
+@each("end", [0, 4])
+def test_no_more_is_decoded_than_is_read(end: int) -> None:
+    """A few bytes may decode to megabytes, which would hold the event loop, and memory."""
+    decoding = CountingDecoder("gzip")
+    body = Decoding(decoding)
+    data = gzip.compress(b"x" * 1_000_000)
+    size, count = len(body.feed_last(data[: len(data) - end])), 1
+    assert decoding.count == 2  # the next one says whether there is one
+    while body.has_more:
+        assert body.failure is None
+        size, count = size + len(body.more()), count + 1
+        assert decoding.count <= count + 1
+    assert size == 1_000_000
+    assert isinstance(body.failure, EOFError) is bool(end)

@@ -11,6 +11,7 @@ from engine.config.transforms import TransformConfig
 from engine.transforms.compile import compile_all
 from engine.transforms.response_edits import EventEditor, ResponseEditor
 from engine.transforms.template import TemplateValues
+from engine.values.event_json import LONG_EVENT
 from tests.support.exchanges import new_exchange
 from tests.support.loop_turns import loop_turns
 
@@ -112,3 +113,27 @@ def test_a_long_event_is_not_copied_with_each_part_of_it():
         tracemalloc.stop()
     assert peak - after < 5 * len(part)
     assert len(events.feed(b'"}\n\n')) == 13 + 130 * len(part) + 4
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        b'event: x\ndata: {"a":1,"b":"%b"}\n\n',
+        b'id: 7\ndata:{"b":"%b",\ndata:"a":1}\nretry: 1\n\n',
+        b'data: {"b":"%b"}\n\n',
+        b'data: {"a":1,"b":"%b"}\r\n\r\n',
+        b": %b\n\n",
+        b"data:\nid: %b\n\n",
+    ],
+)
+def test_a_long_event_is_edited_as_a_short_one_in_turns_of_the_loop(event):
+    short = event % b"x"
+    expected = EventEditor(editor(REMOVE)).feed(EVENTS + short + EVENTS)
+    letters = b"x" * (LONG_EVENT + 1)
+    data, output = EVENTS.replace(b"\r", b"") + event % letters + EVENTS.replace(b"\r", b""), []
+    turns = loop_turns(lambda: output.append(EventEditor(editor(REMOVE)).feed(data)))
+    found = output[0].replace(letters, b"x")
+    assert found.replace(b"\r", b"").replace(b"data:{", b"data: {") == expected.replace(
+        b"\r", b""
+    ).replace(b"data:{", b"data: {")
+    assert turns >= (0 if b"\r" in event else 4)

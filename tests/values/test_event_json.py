@@ -11,9 +11,11 @@ from engine.values.event_json import (
     LONG_EVENT,
     amended_json,
     count_events,
+    event_ends,
     event_json,
     json_object,
     json_or_none,
+    long_data,
     split_events,
 )
 from tests.support.each import each
@@ -102,3 +104,10 @@ def test_a_long_event_is_counted_and_not_copied() -> None:
     (event,) = split_events(long)
     assert event is long
     assert count_events(A + long + A + b"data: ") == 3
+
+
+def test_the_data_of_a_long_event() -> None:
+    event = b": c\ndata: one\nid: data:\ndata:two\ndata\ndata:\n\n"
+    assert [event[start:end] for start, end in long_data(event)] == [b"one", b"two", b""]
+    assert long_data(b"data: x") == [(6, 7)]
+    assert [*event_ends(b"a\n\nb\n\n", 2)] == [6]

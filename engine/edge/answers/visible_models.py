@@ -18,6 +18,7 @@ from engine.config.listed_models import ListedModel, listed_model
 from engine.config.model_operation import ModelOperation
 from engine.config.operations_by_model import ModelOperations
 from engine.dialects import Dialect, ModelCard, ModelList
+from engine.process.loop_turn import paced
 from engine.source.suggestion import Suggestions
 from engine.values.caller import AllowLists, Caller
 from engine.values.wildcard import ByName, Patterns
@@ -106,7 +107,7 @@ class VisibleModels:
     def _models_of(self, dialect: Dialect) -> _DialectModels:
         entry = self._dialects.get(dialect.name)
         if entry is None:
-            cards = (self._card(model, dialect) for model in self._listed.values())
+            cards = (self._card(model, dialect) for model in paced(self._listed.values()))
             entry = _DialectModels((card for card in cards if card is not None), dialect)
             self._dialects[dialect.name] = entry
         return entry

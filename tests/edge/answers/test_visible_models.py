@@ -4,6 +4,7 @@ import orjson
 
 from engine.config.listed_models import ListedModel
 from engine.values.caller import Caller
+from tests.support.loop_turns import loop_turns
 from tests.support.model_lists import ANTHROPIC, OPENAI, visible_models
 
 
@@ -48,3 +49,9 @@ def test_the_operations_of_equal_models_are_looked_through_once(monkeypatch):
     among = visible_models("one", "two", "three", claude="anthropic")
     assert len(ids(among, OPENAI)) == 3
     assert looked_through == ["one", "claude"]
+
+
+def test_the_loop_turns_while_a_list_is_made():
+    among = visible_models(*(f"m{number}" for number in range(20)))
+    assert loop_turns(lambda: among.whole_list(OPENAI, None)) >= 20
+    assert loop_turns(lambda: among.whole_list(OPENAI, None)) <= 1
