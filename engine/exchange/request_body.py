@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from copy import copy
 from mmap import ACCESS_READ, ALLOCATIONGRANULARITY, MADV_DONTNEED, mmap
 from typing import IO, Protocol
 
@@ -62,43 +61,69 @@ class FileView(mmap):
 
 
 class Body:
-    """The bytes of a body: pieces of memory and of a file, in order, readable more than once.
+    """The bytes of a body in memory, readable more than once.
 
-    `buffer` is the whole body as received, for searching and parsing, `in_memory` the same unless
-    it is on disk. `only_name` is the name of a member, in quotes, that a search has found once in
+    `buffer` is the whole body as received, for searching and parsing; `in_memory` is the same, None
+    for one on disk. `only_name` is the name of a member, in quotes, that a search has found once in
     `buffer`, at the top, and that no escape spells there; b"" if none is known.
     """
 
-    __slots__ = ("_file", "_pieces", "buffer", "in_memory", "only_name", "size")
+    __slots__ = ("buffer", "in_memory", "only_name", "size")
 
     is_replayable = True
     """Whether its bytes can be read more than once."""
     is_spent = False
     """Whether its bytes are gone: it cannot be sent again."""
 
-    _pieces: Sequence[bytes | tuple[int, int]]
     buffer: Buffer
     in_memory: bytes | None
 
-    def __init__(self, data: bytes = b"", file: IO[bytes] | None = None, size: int = 0) -> None:
-        """A body of `data`, or of a file of `size` bytes, at least one."""
-        self._file = file
+    def __init__(self, data: bytes = b"") -> None:
+        self.buffer = self.in_memory = data
         self.only_name = b""
-        if file is None:
-            self.buffer = self.in_memory = data
-            self._pieces = (data,)
-            self.size = len(data)
-        else:
-            self.buffer = FileView(file.fileno(), 0, access=ACCESS_READ)
-            self.in_memory, self._pieces, self.size = None, ((0, size),), size
+        self.size = len(data)
 
     def chunks(self) -> Iterator[bytes]:
         """All bytes in order, at most 64 KB at a time from a file."""
+        yield bytes(self.buffer)
+
+    def with_edits(self, *edits: Edit) -> Body:
+        """A copy with edits, each the start and end of a span and the bytes that replace it.
+
+        Edits must not overlap. Call it only on a body as received.
+        """
+        return Body(apply_edits(bytes(self.buffer), sorted(edits)))
+
+    def rewrite(self, *edits: Edit) -> Body:
+        """As `with_edits`, but `buffer` has the new bytes, so that it can be edited again."""
+        return self.with_edits(*edits)
+
+    def close(self) -> None:
+        """Close the file of a body on disk."""
+
+
+class SpooledBody(Body):
+    """A body on disk: pieces of its temporary file, which has `size` bytes, and of memory."""
+
+    __slots__ = ("_file", "_map", "_pieces")
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self._map: mmap | None = None
+        self._pieces: list[bytes | tuple[int, int]] = [(0, size)]
+        self.in_memory, self.only_name, self.size = None, b"", size
+
+    @property
+    def buffer(self) -> mmap:  # type: ignore[override]  # most bodies on disk are only sent on
+        if self._map is None:
+            self._map = FileView(self._file.fileno(), 0, access=ACCESS_READ)
+        return self._map
+
+    def chunks(self) -> Iterator[bytes]:
         for piece in self._pieces:
             if isinstance(piece, bytes):
                 yield piece
                 continue
-            assert self._file is not None
             at, end = piece
             while at < end:
                 self._file.seek(at)
@@ -106,36 +131,28 @@ class Body:
                 at += len(data)
                 yield data
 
-    def with_edits(self, *edits: Edit) -> Body:
-        """A copy with edits, each the start and end of a span and the bytes that replace it.
-
-        Edits must not overlap. Call it only on a body as received.
-        """
-        in_order = sorted(edits)
-        if self.in_memory is not None:
-            return Body(apply_edits(self.in_memory, in_order))
+    def with_edits(self, *edits: Edit) -> SpooledBody:
         pieces: list[bytes | tuple[int, int]] = []
         at = 0
-        for start, end, new in in_order:
+        for start, end, new in sorted(edits):
             pieces += [(at, start), new]
             at = end
         pieces.append((at, self.size))
-        body = copy(self)
-        body.only_name, body._pieces = b"", pieces
-        body.size = sum(len(p) if isinstance(p, bytes) else p[1] - p[0] for p in pieces)
+        body = SpooledBody(self._file, sum(map(_size_of, pieces)))
+        body._map, body._pieces = self._map, pieces
         return body
 
     def rewrite(self, *edits: Edit) -> Body:
-        """As `with_edits`, but `buffer` has the new bytes, so that it can be edited again."""
-        changed = self.with_edits(*edits)
-        return changed if changed.in_memory is not None else spool(changed.chunks())
+        return spool(self.with_edits(*edits).chunks())
 
     def close(self) -> None:
-        """Close the temporary file."""
-        if self._file is not None:
-            self._file.close()
-        if isinstance(self.buffer, mmap):
-            self.buffer.close()
+        if self._map is not None:
+            self._map.close()
+        self._file.close()
+
+
+def _size_of(piece: bytes | tuple[int, int]) -> int:
+    return len(piece) if isinstance(piece, bytes) else piece[1] - piece[0]
 
 
 class BodyReader(Protocol):
@@ -218,7 +235,7 @@ def _bounded(stream: Readable, data: bytes, length: int | None, limit: int) -> I
         raise incomplete(size, length)
 
 
-def spool(chunks: Iterable[bytes]) -> Body:
+def spool(chunks: Iterable[bytes]) -> SpooledBody:
     """Write a body to disk; the caller closes it. Raises GatewayError 503 for a disk without room,
     on which nothing of it stays."""
     with _writing():
@@ -235,7 +252,7 @@ def spool(chunks: Iterable[bytes]) -> Body:
         with suppress(OSError):  # of what the disk does not take when it is closed, either
             file.close()
         raise
-    return Body(file=file, size=size)
+    return SpooledBody(file, size)
 
 
 @contextmanager

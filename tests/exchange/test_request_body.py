@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.exchange.request_body import (
     IN_MEMORY,
     Body,
+    SpooledBody,
     receive,
     spool,
     too_large,
@@ -197,7 +198,7 @@ def test_a_search_of_a_large_body_leaves_nothing_of_it_in_memory(tmp_path):
         file.seek(8 * 262_144 - 3)
         file.write(b"needle")  # across the border of two windows
         file.flush()
-        body = Body(file=file, size=size)
+        body = SpooledBody(file, size)
         before = _mapped()
         assert body.buffer.find(b"needle") == 8 * 262_144 - 3
         assert body.buffer.find(b"needle", 8 * 262_144) == -1

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from engine.exchange.request_body import Body
+from engine.exchange.request_body import Body, SpooledBody
 from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations, early_model_name
 from engine.values.errors import GatewayError
@@ -96,7 +96,7 @@ def test_a_body_on_disk_is_skimmed(tmp_path):
     data = b'{"model": "m", "pad": "%s"}' % (b"x" * 100_000)
     file.write(data)
     file.flush()
-    body = Body(file=file, size=len(data))
+    body = SpooledBody(file, len(data))
     exchange = new_exchange(environ={"CONTENT_TYPE": "application/json"}, body=body)
     assert early_model_name(parse(MODEL), exchange) == "m"
     body.close()

@@ -6,7 +6,7 @@ from tempfile import TemporaryFile
 import pytest
 
 from engine.exchange.exchange import MISSING
-from engine.exchange.request_body import Body
+from engine.exchange.request_body import Body, SpooledBody
 from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
 from tests.support.checking import checked
@@ -46,7 +46,7 @@ def test_the_body_is_read_up_to_the_limit_of_the_exchange(operations):
     assert limits == [1000]
 
 
-class Closing(Body):
+class Closing(SpooledBody):
     """A body on disk that counts how often it is closed."""
 
     closed = 0
@@ -61,7 +61,7 @@ def test_the_body_is_closed_at_the_end_in_any_case(operations, data):
     file, request = TemporaryFile(), exchange()  # noqa: SIM115 - the Body closes it
     file.write(data)
     file.flush()
-    body = Closing(file=file, size=len(data))
+    body = Closing(file, len(data))
     request.body_reader = BodySource(lambda limit: body)
     with suppress(GatewayError):
         run(operations["make"], request)

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from engine.exchange.exchange import MISSING, Exchange, Response
-from engine.exchange.request_body import Body
+from engine.exchange.request_body import SpooledBody
 from engine.spec.bodies.response_schemas import ResponseValidators
 from engine.stages.report import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
 from engine.stages.report import mismatches as process_mismatches
@@ -295,6 +295,6 @@ def test_members_are_dropped_from_a_body_on_disk(tmp_path: Path) -> None:
     data = orjson.dumps({"z": "y" * 100, "list": [{"n": i} for i in range(1000)]})
     file.write(data)
     file.flush()
-    request.body = Body(file=file, size=len(data))
+    request.body = SpooledBody(file, len(data))
     result = validated(tmp_path, request, "strict", "drop")
     assert orjson.loads(b"".join(result.body.chunks())) == {"list": [{"n": i} for i in range(1000)]}
