@@ -16,7 +16,7 @@ import orjson
 from engine.console.asset import Asset, respond
 from engine.console.chat_formats import example_model, models, routed_formats
 from engine.console.code_snippets import snippets
-from engine.console.document_components import Components
+from engine.console.reference_components import Components
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan, Route

@@ -5,8 +5,8 @@ import json
 import orjson
 import pytest
 
-from engine.console.document_components import fill_example
 from engine.console.reference import merged
+from engine.console.reference_components import fill_example
 from engine.plan.assembly.make_plan import make_plan
 from tests.console.conftest import openapi_errors
 
