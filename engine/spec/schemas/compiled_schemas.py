@@ -25,7 +25,7 @@ from engine.spec.schemas.json_schema_files import (
     Purpose,
     json_schema_files,
 )
-from engine.spec.schemas.schema_cost import Place, SchemaCost
+from engine.spec.schemas.schema_cost import Place, SchemaCost, SchemaGraph
 from engine.spec.schemas.schema_validator import SchemaPart, SchemaValidator, validator_of
 from engine.values.build_cache import BuildCache
 
@@ -126,6 +126,8 @@ class Schemas:
         self.left_out: list[BrokenKeyword] = []
         self._uris = {path: path.as_uri() for path in library.files}
         self._parts: SchemaParts | None = None
+        self._graph = SchemaGraph()
+        self._sound_parts: set[SchemaPart] = set()
         self._validators: dict[tuple[FilePath, Path], SchemaValidator] = {}
         self._shared = BuildCache()
 
@@ -155,11 +157,13 @@ class Schemas:
         cheap = self._is_cheap or (earlier is not None and _place(node) not in earlier.expensive)
         if self._parts is None:
             self._parts = SchemaParts(json_schema_files(self._library, self._purpose))
+            self._graph = SchemaGraph()
         for _ in range(_MAX_BROKEN):
             text, parts = self._parts.of(uri, path)
             validator = validator_of(self.is_30, uri, text, parts)
+            known = is_complete or validator.is_sound_beside(self._sound_parts)
             try:
-                validator.prove(known=is_complete, cheap=cheap)
+                validator.prove(known=known, cheap=cheap, graph=self._graph)
             except ValueError as error:
                 self.has_broken = True
                 root = SchemaPart(uri, path, text)
@@ -167,8 +171,10 @@ class Schemas:
                 if broken is None:
                     raise
                 self._parts.remove(broken.uri, broken.path)
+                self._graph = SchemaGraph()
                 self.left_out.append(broken)
             else:
+                self._sound_parts.update(parts)
                 return validator
         raise ValueError(f"more than {_MAX_BROKEN} of its keywords cannot be compiled")
 
@@ -176,7 +182,7 @@ class Schemas:
         """What a later process may know of the schemas so far. Frees the copies of the files: they
         are made again for another schema, of which nothing is known if one is expensive."""
         expensive = frozenset(_place(node) for node, _ in self.expensive)
-        self._parts = None
+        self._parts, self._graph, self._sound_parts = None, SchemaGraph(), set()
         self._earlier = None if expensive else self._earlier
         return SchemaFacts(has_broken=self.has_broken, expensive=expensive)
 

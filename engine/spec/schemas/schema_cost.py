@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -49,16 +49,23 @@ class Place(NamedTuple):
         return "#" + "".join(f"/{step}" for step in self.path)
 
 
+def place_of(reference: str, uri: str) -> Place:
+    """The place that a reference in the file `uri` leads to."""
+    file, _, fragment = reference.partition("#")
+    return Place(file or uri, tuple(pointer_steps(fragment)))
+
+
 class _Schema:
     """A schema: those that it applies to the same value (`branches`, each `times`), to a member by
     name, to any member and to any item. `place` is that of the part of a file that has it.
 
-    `order` is smaller than that of the schemas that have it as a branch. `most` is how often
+    `parts` are all of these, `keyed` those for parts of the value, each with a key that equal parts
+    have. `order` is smaller than that of the schemas that have it as a branch. `most` is how often
     schemas are applied to one value, at most. `returns`: a schema within it refers to it."""
 
     __slots__ = (
-        *("branches", "items", "member", "members", "most", "order", "place", "returns"),
-        *("sums", "times"),
+        *("branches", "items", "keyed", "member", "members", "most", "order", "parts", "place"),
+        *("returns", "sums", "times"),
     )
 
     def __init__(self, place: Place) -> None:
@@ -68,38 +75,99 @@ class _Schema:
         self.member: dict[str, _Schema] = {}
         self.members: list[_Schema] = []
         self.items: list[_Schema] = []
+        self.parts: list[_Schema] = []
+        self.keyed: list[tuple[str, _Schema]] = []
         self.order = 0
         self.returns = False
         self.most = 1
         self.sums: dict[str, int] = {}
 
-    def parts(self) -> list[_Schema]:
-        return [*self.branches, *self.member.values(), *self.members, *self.items]
+    def complete(self) -> None:
+        """All schemas that it applies are known."""
+        self.keyed = [(f".{name}", part) for name, part in self.member.items()]
+        self.keyed += [("{}", part) for part in self.members]
+        self.keyed += [("[]", part) for part in self.items]
+        self.parts = [*self.branches, *(part for _, part in self.keyed)]
+
+
+Parts = Iterable[tuple[str, tuple[str | int, ...], str]]
+"""Parts of files: their URI, path and JSON text."""
+
+
+class SchemaGraph:
+    """The schemas of the parts of files, each of which is read once, for all schemas that refer to
+    them: those of each of hundreds of operations may be nearly the whole document."""
+
+    def __init__(self) -> None:
+        self._texts: dict[Place, str] = {}
+        self._by_place: dict[Place, _Schema] = {}
+        self._queue: list[tuple[object, _Schema]] = []
+
+    def most(self, uri: str, text: str, parts: Parts) -> int:
+        """How often schemas are applied to one value, at most, as `SchemaCost.most`."""
+        return _sum([*_postorder(self.root(uri, text, parts))])[0]
+
+    def root(self, uri: str, text: str, parts: Parts) -> _Schema:
+        """A schema, a JSON text in the file `uri`, with all that it refers to: `parts`."""
+        self._texts |= {Place(part_uri, path): part for part_uri, path, part in parts}
+        root = self._schema(json.loads(text), Place(uri, ()))
+        for value, schema in self._queue:
+            if isinstance(value, dict):
+                self._read(value, schema)
+        self._queue.clear()
+        return root
+
+    def _schema(self, value: Any, place: Place) -> _Schema:
+        schema = _Schema(place)
+        self._queue.append((value, schema))
+        return schema
+
+    def _target(self, reference: str, uri: str) -> _Schema | None:
+        place = place_of(reference, uri)
+        if place not in self._by_place and place in self._texts:
+            self._by_place[place] = self._schema(json.loads(self._texts[place]), place)
+        return self._by_place.get(place)
+
+    def _read(self, value: Json, schema: _Schema) -> None:
+        """Complete a schema with the schemas in it."""
+        place = schema.place
+        references = [value[k] for k in REFERENCES if isinstance(value.get(k), str)]
+        targets = [self._target(reference, place.uri) for reference in references]
+        schema.branches += [target for target in targets if target is not None]
+        branches = [each for k in SAME_VALUE_LISTS for each in _list(value.get(k))]
+        branches += [value[k] for k in SAME_VALUE if k in value]
+        branches += [each for k in SAME_VALUE_MAPPINGS for each in _mapping(value.get(k)).values()]
+        schema.branches += self._schemas(branches, place)
+        if any(keyword in value for keyword in _UNEVALUATED):
+            schema.times = _AGAIN
+        properties = _mapping(value.get("properties"))
+        schema.member = {
+            name: self._schema(each, place)
+            for name, each in properties.items()
+            if isinstance(each, dict)
+        }
+        members = [value.get(k) for k in _OF_MEMBERS]
+        members += _mapping(value.get("patternProperties")).values()
+        schema.members = self._schemas(members, place)
+        items = [each for k in _OF_ITEMS for each in _list(value.get(k)) or [value.get(k)]]
+        schema.items = self._schemas([*items, *_list(value.get("prefixItems"))], place)
+        schema.complete()
+
+    def _schemas(self, values: Iterable[object], place: Place) -> list[_Schema]:
+        return [self._schema(value, place) for value in values if isinstance(value, dict)]
 
 
 class SchemaCost:
     """The cost of a schema, a JSON text in the file `uri`, and the parts of files that it refers
-    to: their URI, path and JSON text."""
+    to."""
 
-    def __init__(
-        self,
-        uri: str,
-        text: str,
-        parts: Iterable[tuple[str, tuple[str | int, ...], str]],
-    ) -> None:
-        self._texts = {Place(part_uri, path): part for part_uri, path, part in parts}
-        self._by_place: dict[Place, _Schema] = {}
-        self._queue: list[tuple[object, _Schema]] = []
-        self._root = self._schema(json.loads(text), Place(uri, ()))
-        for value, schema in self._queue:
-            if isinstance(value, dict):
-                self._read(value, schema)
-        self._queue = []
-        schemas = list(_postorder(self._root, _Schema.parts))
+    def __init__(self, uri: str, text: str, parts: Parts) -> None:
+        self._root = SchemaGraph().root(uri, text, parts)
+        schemas = list(_postorder(self._root))
         for order, schema in enumerate(_in_branch_order(schemas)):
             schema.order = order
         self.is_recursive = any(schema.returns for schema in schemas)
-        self.most, self.worst = self._sum(schemas)
+        self.most, self.worst = _sum(schemas)
 
     def locate(self, place: Place) -> None:
         """Take the place of the complete schema, which it may not know."""
@@ -137,81 +205,36 @@ class SchemaCost:
                     heapq.heappush(queue, (-branch.order, next(number), branch))
                 times[branch] += times[schema] * schema.times
 
-    def _schema(self, value: Any, place: Place) -> _Schema:
-        schema = _Schema(place)
-        self._queue.append((value, schema))
-        return schema
-
-    def _target(self, reference: str, uri: str) -> _Schema | None:
-        file, _, fragment = reference.partition("#")
-        place = Place(file or uri, tuple(pointer_steps(fragment)))
-        if place not in self._by_place:
-            if place not in self._texts:
-                return None
-            self._by_place[place] = self._schema(json.loads(self._texts[place]), place)
-        return self._by_place[place]
-
-    def _read(self, value: Json, schema: _Schema) -> None:
-        """Complete a schema with the schemas in it."""
-        place = schema.place
-        references = [value[k] for k in REFERENCES if isinstance(value.get(k), str)]
-        targets = [self._target(reference, place.uri) for reference in references]
-        schema.branches += [target for target in targets if target is not None]
-        branches = [each for k in SAME_VALUE_LISTS for each in _list(value.get(k))]
-        branches += [value[k] for k in SAME_VALUE if k in value]
-        branches += [each for k in SAME_VALUE_MAPPINGS for each in _mapping(value.get(k)).values()]
-        schema.branches += self._schemas(branches, place)
-        if any(keyword in value for keyword in _UNEVALUATED):
-            schema.times = _AGAIN
-        properties = _mapping(value.get("properties"))
-        schema.member = {
-            name: self._schema(each, place)
-            for name, each in properties.items()
-            if isinstance(each, dict)
-        }
-        members = [value.get(k) for k in _OF_MEMBERS]
-        members += _mapping(value.get("patternProperties")).values()
-        schema.members = self._schemas(members, place)
-        items = [each for k in _OF_ITEMS for each in _list(value.get(k)) or [value.get(k)]]
-        schema.items = self._schemas([*items, *_list(value.get("prefixItems"))], place)
-
-    def _schemas(self, values: Iterable[object], place: Place) -> list[_Schema]:
-        return [self._schema(value, place) for value in values if isinstance(value, dict)]
-
-    def _sum(self, schemas: Sequence[_Schema]) -> tuple[int, Place]:
-        """How often schemas are applied to one value, at most, and the innermost schema with that.
-        `schemas` come after their parts, except where they return."""
-        for schema in schemas:
-            cost = 1
-            sums: dict[str, int] = {}
-            for branch in schema.branches:
-                cost += schema.times * branch.sums.get("", 1)
-                for key, times in branch.sums.items():
-                    sums[key] = sums.get(key, 0) + schema.times * times
-            for key, part in _keyed(schema):
-                sums[key] = sums.get(key, 0) + part.most
-            schema.sums = {**sums, "": cost}
-            schema.most = max(schema.sums.values())
-        worst = max(schemas, key=lambda schema: schema.most)
-        place = next(s.place for s in schemas if s.most * 2 > worst.most)
-        for schema in schemas:
-            schema.sums = {}
-        return worst.most, place
-
 
 def may_be_expensive(text: str, parts: Iterable[str]) -> bool:
     """Whether these JSON texts have enough branches for an expensive schema."""
-    texts = [text, *parts]
-    if any(keyword in each for each in texts for keyword in _UNEVALUATED):
-        return True
-    return sum(each.count(mark) for each in texts for mark in _BRANCHES) > MAX_REFERENCES
+    references = 0
+    for each in (text, *parts):
+        references += sum(map(each.count, _BRANCHES))
+        if references > MAX_REFERENCES or any(keyword in each for keyword in _UNEVALUATED):
+            return True
+    return False
 
 
-def _keyed(schema: _Schema) -> Iterator[tuple[str, _Schema]]:
-    """The schemas for parts of the value, each with a key that equal parts have."""
-    yield from ((f".{name}", part) for name, part in schema.member.items())
-    yield from (("{}", part) for part in schema.members)
-    yield from (("[]", part) for part in schema.items)
+def _sum(schemas: Sequence[_Schema]) -> tuple[int, Place]:
+    """How often schemas are applied to one value, at most, and the innermost schema with that.
+    `schemas` come after their parts, except where they return."""
+    for schema in schemas:
+        cost = 1
+        sums: dict[str, int] = {}
+        for branch in schema.branches:
+            cost += schema.times * branch.sums.get("", 1)
+            for key, times in branch.sums.items():
+                sums[key] = sums.get(key, 0) + schema.times * times
+        for key, part in schema.keyed:
+            sums[key] = sums.get(key, 0) + part.most
+        schema.sums = {**sums, "": cost}
+        schema.most = max(schema.sums.values())
+    worst = max(schemas, key=lambda schema: schema.most)
+    place = next(s.place for s in schemas if s.most * 2 > worst.most)
+    for schema in schemas:
+        schema.sums = {}
+    return worst.most, place
 
 
 def _below(value: Any, times: dict[_Schema, int]) -> Iterator[tuple[object, dict[_Schema, int]]]:
@@ -235,10 +258,11 @@ def _added(pairs: Iterable[tuple[_Schema, int]]) -> dict[_Schema, int]:
     return times
 
 
-def _postorder(root: _Schema, parts: Callable[[_Schema], list[_Schema]]) -> Iterator[_Schema]:
-    """Every schema after those in it, without recursion; marks those that they refer back to."""
+def _postorder(root: _Schema) -> Iterator[_Schema]:
+    """Every schema after those in it, without recursion; marks those that they refer back to. What
+    was found of them from another root is forgotten."""
     opened, closed = {root}, set[_Schema]()
-    path = [(root, iter(parts(root)))]
+    path = [(root, iter(root.parts))]
     while path:
         schema, rest = path[-1]
         part = next(rest, None)
@@ -247,8 +271,9 @@ def _postorder(root: _Schema, parts: Callable[[_Schema], list[_Schema]]) -> Iter
             closed.add(schema)
             yield schema
         elif part not in opened:
+            part.returns, part.most = False, 1
             opened.add(part)
-            path.append((part, iter(parts(part))))
+            path.append((part, iter(part.parts)))
         elif part not in closed:
             part.returns = True
 

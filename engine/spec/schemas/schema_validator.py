@@ -20,9 +20,9 @@ from weakref import WeakValueDictionary
 import jsonschema_rs
 
 from engine.source.problem import path_in
-from engine.spec.document.schema_keywords import SOURCE_PATTERN
+from engine.spec.document.schema_keywords import REFERENCES, SOURCE_PATTERN
 from engine.spec.schemas.formats import FORMATS
-from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
+from engine.spec.schemas.schema_cost import SchemaCost, SchemaGraph, may_be_expensive, place_of
 from engine.values.errors import GatewayError
 from engine.values.trees import Json, value_at
 
@@ -116,17 +116,34 @@ class SchemaValidator:
         self.is_expensive = False
         self.size = len(text) + sum(len(part.text) for part in parts)
 
-    def prove(self, *, known: bool = False, cheap: bool = False) -> None:
+    def prove(
+        self, *, known: bool = False, cheap: bool = False, graph: SchemaGraph | None = None
+    ) -> None:
         """Compile the schema if it never was. Raises ValueError for a broken schema. One that is
         `known` not to be broken is compiled only if no other must be freed for it, and not within
-        `compile_on_use`. `cheap`: it is known not to be expensive."""
+        `compile_on_use`. `cheap`: it is known not to be expensive; `graph` has the parts that
+        other schemas refer to as well."""
         if self._is_proven:
             return
         if not cheap and may_be_expensive(self._text, (p.text for p in self._parts)):
-            self.is_expensive = self.cost.most > EXPENSIVE
-            self._cost = self._cost if self.is_expensive else None
+            most = (graph or SchemaGraph()).most(self._uri, self._text, self._parts)
+            self.is_expensive = most > EXPENSIVE
         if not (known and (_on_use.get() or _compiled.is_full(self.size))):
             self.compile()
+
+    def is_sound_beside(self, parts: set[SchemaPart]) -> bool:
+        """Whether the schema is known not to be broken, as it refers to these parts only, which are
+        not, and can be compiled without its references."""
+        if not (self._parts and parts.issuperset(self._parts)):
+            return False
+        places = {(part.uri, part.path) for part in self._parts}
+        references: list[str] = []
+        text = json.dumps(_without(json.loads(self._text), references))
+        try:
+            SchemaValidator(self._is_30, self._uri, text, ()).build()
+        except ValueError:  # such as a keyword beside a reference, which 3.0 ignores
+            return False
+        return all(place_of(each, self._uri) in places for each in references)
 
     @property
     def cost(self) -> SchemaCost:
@@ -217,6 +234,20 @@ class SchemaValidator:
             root += "-"
         document[root] = json.loads(self._text)
         return files, root
+
+
+def _without(value: Any, references: list[str]) -> Any:
+    """A JSON value without its references, which it adds to `references`."""
+    if isinstance(value, list):
+        return [_without(each, references) for each in value]
+    if not isinstance(value, dict):
+        return value
+    references += (value[key] for key in REFERENCES if isinstance(value.get(key), str))
+    return {
+        name: _without(each, references)
+        for name, each in value.items()
+        if not (name in REFERENCES and isinstance(each, str))
+    }
 
 
 _Compiled = jsonschema_rs.Validator | _BoundedValidator

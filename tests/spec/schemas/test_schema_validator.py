@@ -16,6 +16,7 @@ from engine.spec.schemas.schema_cost import SchemaCost
 from engine.spec.schemas.schema_validator import (
     EXPENSIVE,
     TOO_EXPENSIVE,
+    SchemaPart,
     SchemaValidator,
     compile_on_use,
     validator_of,
@@ -94,6 +95,23 @@ def test_a_schema_is_proven_once(compiled: list[SchemaValidator]) -> None:
     first.prove()
     second.prove()
     assert compiled == [first]
+
+
+@each(
+    "text, is_sound",
+    [
+        ('{"items":{"$ref":"#/A"},"pattern":"a"}', True),
+        ('{"items":{"$ref":"#/A"},"pattern":"("}', False),
+        ('{"items":{"$ref":"#/A/properties/b"}}', False),
+        ('{"items":{"$ref":"#/B"}}', False),
+        ('{"properties":{"$ref":{"type":"string"}},"not":{"$ref":"#/A"}}', True),
+    ],
+)
+def test_a_schema_is_sound_if_it_and_its_parts_are(text: str, is_sound: bool) -> None:
+    part = SchemaPart(URI, ("A",), '{"type":"string"}')
+    validator = validator_of(False, URI, text, (part,))
+    assert validator.is_sound_beside({part}) is is_sound
+    assert not validator.is_sound_beside({part._replace(text="{}")})
 
 
 def test_a_validator_is_used_without_compiling_it_again(compiled: list[SchemaValidator]) -> None:
