@@ -41,7 +41,7 @@ def send(kind: Kind, body: bytes, port: int) -> None:
         while data := response.read(1 << 20):
             beginning = beginning or data[:1_000]
     except http.client.IncompleteRead as error:
-        print(f"{kind.name}: broke off after {beginning or error.partial!r}")
+        print(f"{kind.name}: broke off after {(beginning or error.partial)[:100]!r}")
     connection.close()
     if response.status != kind.status:
         text = beginning[:200].decode(errors="replace")

@@ -13,12 +13,12 @@ _MESSAGES = "/v1/messages"
 
 
 def _tiny_messages(model: str, size: int) -> Callable[[], bytes]:
-    message = {"role": "user", "content": ""}
+    message = {"role": "user", "content": "a"}
     return lambda: dumped({"model": model, "messages": [message] * (size // 33)})
 
 
 def _tiny_parts(model: str, size: int) -> Callable[[], bytes]:
-    part = {"type": "text", "text": ""}
+    part = {"type": "text", "text": "a"}
     return lambda: chat(model, [part] * (size // 30))
 
 
@@ -52,7 +52,7 @@ def _streamed(title: str, model: str, *gateways: str) -> tuple[Kind, ...]:
 _BOTH = "judged", "guarded"
 SHAPE_KINDS = (
     Kind("tiny messages, not large", CHAT, _tiny_messages("gpt-4o", NOT_LARGE)),
-    Kind("tiny messages, translated", CHAT, _tiny_messages("claude-small", SIZE)),
+    Kind("tiny messages, translated", CHAT, _tiny_messages("claude-small", SIZE), status=400),
     Kind("tiny messages, not large, translated", CHAT, _tiny_messages("claude-small", NOT_LARGE)),
     Kind("tiny messages, not large, guarded", CHAT, _tiny_messages("gpt-4o", NOT_LARGE), "guarded"),
     Kind("tiny messages, not large, judged", CHAT, _tiny_messages("gpt-4o", NOT_LARGE), "judged"),
@@ -70,7 +70,7 @@ SHAPE_KINDS = (
     *_streamed("100 MB of events in gzip", "gpt-events-bomb", *_BOTH),
     *_streamed("20 MB of comments in deflate", "gpt-ping-bomb", *_BOTH),
     Kind("answer: a delta of 10 MB, translated", CHAT, small("claude-line", stream=True)),
-    Kind("answer: a million blocks, translated", CHAT, small("claude-tiny-blocks")),
+    Kind("answer: a million blocks, translated", CHAT, small("claude-tiny-blocks"), status=502),
     Kind("answer: 300,000 choices", CHAT, small("gpt-tiny-choices")),
     Kind("answer: 300,000 choices, edited", CHAT, small("gpt-tiny-choices"), "judged"),
     Kind("answer: 300,000 choices, guarded", CHAT, small("gpt-tiny-choices"), "guarded"),
