@@ -23,7 +23,10 @@ _LOCATIONS = ("path", "query", "header", "cookie")
 NOTE = re.compile(r"#| +- | +$")
 """What begins a note behind a path, which makes a key unique."""
 _NO_PARAMETERS = frozenset(
-    {"accept", "accept-encoding", "authorization", "content-encoding", "content-type"}
+    {
+        *("accept", "accept-encoding", "authorization"),
+        *("content-encoding", "content-length", "content-type"),
+    }
 )
 
 

@@ -23,6 +23,7 @@ from engine.spec.document.schema_types import (
     items_of,
     kind_of,
     properties_of,
+    types_of,
 )
 from engine.spec.document.styles import EMPTY_VALUES
 from engine.spec.parameters.bracket_names import Tree, split_name, tree_of
@@ -49,8 +50,10 @@ def compile_form(
 
     A declared property is read by its `encoding`: style and explode (by default form and true), or
     a JSON `contentType`. A list or object without a declared style may also come with brackets
-    (`a[b]=x`, `a[]=x`). An undeclared field is text, or a list if repeated. `decoded`:
-    percent-encoded commas separate the items of a field as well. The reader raises Malformed.
+    (`a[b]=x`, `a[]=x`), and an object without any as JSON (OpenAPI 3.1.1, "Encoding the
+    x-www-form-urlencoded Media Type"). An undeclared field is text, or a list if repeated.
+    `decoded`: percent-encoded commas separate the items of a field as well. The reader raises
+    Malformed.
     """
     properties = properties_of(schema, resolve)
     fields = [
@@ -124,7 +127,9 @@ def _compile_field(
         plain = reader(media_type="application/json")
     else:
         splits = decoded and splits_at_commas("form", style, explode, schema, resolve)
-        plain = reader(style=style, decoded=splits)
+        implied = is_content and not encoding.get("contentType")
+        leaf = partial(_json_leaf, resolve=resolve) if implied else None
+        plain = reader(style=style, decoded=splits, compile_leaf=leaf)
     names = frozenset({name})
     if kind == "object" and style in (None, "form") and encoding.get("explode", True):
         names |= frozenset(properties_of(schema, resolve)) - frozenset(declared)
@@ -132,10 +137,26 @@ def _compile_field(
         return _Field(name, plain, names, nested)
     deep = reader(style="deepObject")
 
+    members = names - {name}
+
     def plain_or_deep(query: Query) -> object:
-        return deep(query) if nested_in(query, name, declared) else plain(query)
+        if nested_in(query, name, declared):
+            return deep(query)
+        if members and query.values(name) and any(map(query.values, members)):
+            raise Malformed(f"form field {name!r}: given both as a value and as its members")
+        return plain(query)
 
     return _Field(name, plain_or_deep, names, nested)
+
+
+def _json_leaf(node: Mapping[str, object], resolve: Resolve) -> Callable[[str], object]:
+    """The reader of a text of a value, or of an item of an array: JSON where that is an object and
+    no text."""
+    item = items_of(node, resolve) if kind_of(node, resolve) == "array" else node
+    cast = compile_cast(item, resolve)
+    is_text = types_of(item, resolve) & {"string", "any"}
+    is_json_object = kind_of(item, resolve) == "object" and not is_text
+    return partial(_object_or_text, cast=cast) if is_json_object else cast
 
 
 def takes_brackets(kind: Kind, style: str | None) -> bool:

@@ -51,6 +51,7 @@ class BodyRule(Struct, frozen=True):
 _NO_RULE = BodyRule(None, None)
 _READS = ("GET", "HEAD")
 """Methods whose bodies have no meaning (RFC 9110 9.3.1)."""
+_BYTES = "application/octet-stream"
 _EMPTY_OBJECT = 16
 """Bytes of an empty JSON object, with spaces."""
 
@@ -89,6 +90,11 @@ class Bodies:
     def are_json(self) -> bool:
         """Whether no body is parsed as anything but JSON."""
         return not self.ranges and all(rule.parse is parse_json for rule in self.rules.values())
+
+    @property
+    def _parses_nothing(self) -> bool:
+        """Whether bodies are relayed unread, whatever their media type."""
+        return not self.unchecked_ranges and all(r.parse is None for r in self.rules.values())
 
     @property
     def spellings(self) -> Spellings | None:
@@ -158,11 +164,7 @@ class Bodies:
             media_type = essence(content_type)
             rule = self._rule_of(media_type)
         if rule is None:
-            accepted = " or ".join(self.media_types)
-            actual = f"got '{media_type[:80]}'" if media_type else "got none"
-            raise GatewayError(
-                415, "unsupported_media_type", f"Content-Type must be {accepted}; {actual}."
-            )
+            raise self._unsupported(media_type)
         coding = exchange.environ.get("HTTP_CONTENT_ENCODING")
         if coding is not None and coding.lower() != "identity":
             raise GatewayError(
@@ -173,8 +175,19 @@ class Bodies:
             raise GatewayError(415, "unsupported_media_type", message)
         return media_type, rule
 
+    def _unsupported(self, media_type: str) -> GatewayError:
+        accepted = " or ".join(self.media_types)
+        if media_type:
+            message = f"Content-Type must be {accepted}; got '{media_type[:80]}'."
+        else:
+            message = f"The request needs a Content-Type, {accepted}; it has none."
+        return GatewayError(415, "unsupported_media_type", message)
+
     def _rule_of(self, media_type: str) -> BodyRule | None:
-        """The rule of a media type: its own, that of another name of it, or that of a range."""
+        """The rule of a media type: its own, that of another name of it, or that of a range. Bytes
+        need no Content-Type where the operation takes nothing else (RFC 9110, 8.3)."""
+        if not media_type and _BYTES in self.rules and self._parses_nothing:
+            return self.rules[_BYTES]
         for name in (media_type, *OTHER_NAMES.get(media_type, ())):
             if name in self.rules:
                 return self.rules[name]

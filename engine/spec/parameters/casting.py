@@ -28,6 +28,7 @@ from engine.values.errors import Malformed
 
 Cast = Callable[[str], object]
 ReadLeaf = Callable[[Any], object]
+CompileLeaf = Callable[[Mapping[str, object]], ReadLeaf]
 
 MAX_INDEX: Final = 1000
 _MAX_DIGITS: Final = 400  # more than any double has; `int()` refuses more than 4300
@@ -88,7 +89,7 @@ def _number(text: str) -> object:
 def compile_shape(
     schema: object,
     resolve: Resolve,
-    compile_leaf: Callable[[Mapping[str, object]], ReadLeaf] | None = None,
+    compile_leaf: CompileLeaf | None = None,
 ) -> Callable[[Tree], object]:
     """A function that makes a value of `schema` from a tree of leaves.
 

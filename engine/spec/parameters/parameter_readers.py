@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 from engine.spec.document.schema_types import Resolve, items_of, kind_of, properties_of, types_of
 from engine.spec.document.styles import STYLES
-from engine.spec.parameters.casting import compile_shape
+from engine.spec.parameters.casting import CompileLeaf, compile_shape
 from engine.spec.parameters.parameter_styles import (
     Clean,
     FindTexts,
@@ -56,6 +56,7 @@ def compile_reader(
     reserved: Collection[str] = (),
     decoded: bool = False,
     has_bare: bool = True,
+    compile_leaf: CompileLeaf | None = None,
 ) -> Reader:
     """A function that reads the parameter's value, or MISSING, from a request's Source.
 
@@ -63,7 +64,8 @@ def compile_reader(
     ";name="); for query and form (a field of a form body), a Query; for header and cookie, the raw
     header or None. A `media_type` means a `content` parameter. Objects ignore `reserved` names,
     which belong to other parameters. `decoded`: percent-encoded commas separate as well (see
-    `splits_at_commas`). `has_bare`: see `deep_reader`. Readers raise Malformed.
+    `splits_at_commas`). `has_bare`: see `deep_reader`; `compile_leaf`: see `compile_shape`. Readers
+    raise Malformed.
     Raises ValueError for an unknown location or a style that it does not have.
     """
     text = _text(name, location, style, explode)
@@ -71,7 +73,7 @@ def compile_reader(
         return content_reader(text, media_type)
     if decoded:
         text = text.decoded()
-    shape, kind = compile_shape(schema, resolve), kind_of(schema, resolve)
+    shape, kind = compile_shape(schema, resolve, compile_leaf), kind_of(schema, resolve)
     if text.style == "deepObject":
         return deep_reader(text, shape, reserved, has_bare=has_bare)
     if kind == "object" and text.explode:

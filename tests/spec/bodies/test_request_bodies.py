@@ -279,7 +279,24 @@ def test_under_a_media_range_other_media_types_are_not_parsed(
 
 def test_a_range_with_a_schema_requires_a_content_type(tmp_path: Path) -> None:
     error = body_refusal(taking(tmp_path, "*/*"), {"model": "m"}, "")
-    assert (error.status, error.message) == (415, "Content-Type must be */*; got none.")
+    assert (error.status, error.message) == (
+        415,
+        "The request needs a Content-Type, */*; it has none.",
+    )
+
+
+@each(
+    ("media_types", "is_taken"),
+    [([BYTES], True), ([BYTES, "image/png"], True), (["image/png"], False), ([BYTES, JSON], False)],
+)
+def test_bytes_need_no_content_type_where_the_operation_takes_nothing_else(
+    tmp_path: Path, media_types: list[str], is_taken: bool
+) -> None:
+    operation = taking(tmp_path, *media_types)
+    if is_taken:
+        assert ask(operation, b"\xff", "") is MISSING
+    else:
+        assert body_refusal(operation, b"\xff", "").status == 415
 
 
 @each(
