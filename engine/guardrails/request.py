@@ -39,6 +39,8 @@ def judge_request(guard: Guard, exchange: Exchange) -> None:
     if is_json(exchange.content.media_type) and not guard.settings.reports:
         _refuse_repeats(exchange)
     texts = request_texts(exchange)
+    if exchange.body.size > FEW_BYTES:
+        await_turn()  # it was searched twice
     paths = {pointer(map(str, path)): path for path in texts}
     by_pointer = {place: texts[path] for place, path in paths.items()}
     changes = guard.judge(exchange, REQUEST, by_pointer)
