@@ -64,25 +64,25 @@ def _check_model(
         return
     message = f"provider '{provider.name}' had no model '{model}' on {provider.date}"
     level, hint = Level.INFO, "if it is newer, ignore this: it is served"
-    if misspelt := _misspelt(model, provider):
+    close = near(model, provider.models)
+    if misspelt := _misspelt(model, provider, close):
         level, hint = Level.WARNING, f"did you mean '{misspelt}'?"
     elif others := _other_vendors(model, provider):
         used = {upstream.provider for upstream in config.upstreams.values()}
         vendors = [name for name in others if name in dialects.names()] or others
         vendor = next((name for name in others if name in used), min(vendors, key=len))
         level, hint = Level.WARNING, f"provider '{vendor}' has it; name its upstream"
-    elif close := near(model, provider.models):
+    elif close:
         hint = f"did you mean '{close}'?"
     findings.note(config.source, at, level, "MW354", message, hint)
 
 
-def _misspelt(model: str, provider: Provider) -> str:
-    """The model of a provider whose name differs in letters or signs only, or by a prefix with the
-    vendor's name; a newer model differs in its numbers. "" for none."""
+def _misspelt(model: str, provider: Provider, close: str | None) -> str:
+    """The model whose name differs in letters or signs only (the `close` one), or by a prefix with
+    the vendor's name; a newer model differs in its numbers. "" for none."""
     own_name = model.rpartition("/")[2]
     if own_name in provider.models:
         return own_name
-    close = near(model, provider.models)
     if close is None or len(close) < _MIN_LENGTH or _numbers(model) != _numbers(close):
         return ""
     return close if distance(model.casefold(), close, _MAX_TYPOS) <= _MAX_TYPOS else ""
