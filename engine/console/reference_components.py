@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
@@ -52,15 +53,20 @@ class _Context(NamedTuple):
 @dataclass(slots=True)
 class Components:
     """The `components` of the new document. Copying a part adds the components that it refers
-    to."""
+    to, one after another: in one document each of hundreds of schemas refers to the next."""
 
     components: dict[str, Json] = field(default_factory=dict)
+    _pending: deque[tuple[Json, str, Node, _Context]] = field(default_factory=deque)
     _references: dict[tuple[FilePath, Path], str] = field(default_factory=dict)
     _rewritten: dict[tuple[str, FilePath, str, str], str] = field(default_factory=dict)
 
     def copy(self, node: Node, spec: str) -> Any:
         """A copy of an operation or a parameter, with its references rewritten."""
-        return self._copy(node.value, node, _Context(spec))
+        copied = self._copy(node.value, node, _Context(spec))
+        while self._pending:
+            components, name, target, context = self._pending.popleft()
+            components[name] = self._copy(target.value, target, context)
+        return copied
 
     def _copy(self, value: object, node: Node, context: _Context) -> object:
         if isinstance(value, list):
@@ -120,7 +126,7 @@ class Components:
             return to
 
     def _rewrite(self, ref: str, node: Node, context: _Context) -> str:
-        """The reference in the new document; its target is copied at the first reference."""
+        """The reference in the new document; its target is copied after the first reference."""
         key = (ref, node.uri, context.spec, context.kind)
         if key not in self._rewritten:  # thousands of operations refer to the same
             self._rewritten[key] = self._new_reference(ref, node, context)
@@ -138,10 +144,9 @@ class Components:
             )
             reference = self._references[place] = f"#/components/{kind}/{name}"
             components = self.components.setdefault(kind, {})
-            components[name] = {}  # reserved, as the target may refer to itself
-            components[name] = self._copy(
-                target.value, target, _Context(context.spec, kind, schema=kind == "schemas")
-            )
+            components[name] = {}  # reserved until the target is copied
+            inner = _Context(context.spec, kind, schema=kind == "schemas")
+            self._pending.append((components, name, target, inner))
         return reference
 
     def _name(self, kind: str, name: str, spec: str) -> str:

@@ -196,3 +196,23 @@ def test_examples_of_streams_are_json(client):
                         orjson.loads(line.removeprefix("data: "))
                         events += 1
     assert events > 10
+
+
+def test_each_of_many_schemas_may_refer_to_the_next(tmp_path):
+    last = 500
+    chain = "".join(
+        f'    S{number}: {{properties: {{next: {{$ref: "#/components/schemas/S{number + 1}"}}}}}}\n'
+        for number in range(last)
+    )
+    text = FIRST.replace("components:\n  schemas:\n", f"components:\n  schemas:\n{chain}", 1)
+    text = text.replace(
+        "    Other: {type: object}", f"    Other: {{}}\n    S{last}: {{type: string}}"
+    )
+    (tmp_path / "one.yaml").write_text(
+        text.replace('"parts/more.yaml#/Part"', '"#/components/schemas/S0"')
+    )
+    config = CONFIG.replace("  two: {document: two.yaml}\n", "").replace("one.*, two.*", "one.*")
+    result = make_plan(tmp_path / "gateway.yaml", {}, config)
+    assert result.plan is not None, result.problems
+    schemas = merged(result.plan, "http://h")["components"]["schemas"]
+    assert schemas[f"S{last}"] == {"type": "string"}
