@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 
 from engine.callers.jwt.refusal import TokenRefused
-from engine.callers.sign_in.flow import ProviderUnavailable, SignInRefused
+from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
 from engine.config.console import HOME, PAGES, SIGN_IN
 from engine.console.asset import GUARDS
 from engine.exchange.exchange import Exchange, Handler, Response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.config.health import EjectionConfig, ProbeConfig, RateLimitsConfig
-from tests.config.test_upstreams import upstream
+from tests.config.test_upstream_reader import upstream
 
 
 def test_health_is_in_seconds_shares_and_statuses() -> None:

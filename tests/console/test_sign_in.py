@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.app.services.worker_services import services_of
-from engine.callers.sign_in.flow import ProviderUnavailable
+from engine.callers.sign_in.refusal import ProviderUnavailable
 from engine.plan.assembly.make_plan import make_plan
 from tests.support.each import each
 from tests.support.page_sign_in import BASE, Browser, config

@@ -60,18 +60,3 @@ class Flows:
             return None
         flow = Flow(*orjson.loads(content))
         return flow if now < flow.expires else None
-
-
-class SignInRefused(Exception):
-    """A sign-in is not accepted; `str` is the reason for the person, in a sentence. `is_forbidden`:
-    the provider knows the person, and the config lets them not in. `is_other`: the response is not
-    that of the sign-in that the browser keeps, which another tab may still end."""
-
-    def __init__(self, reason: str, *, is_forbidden: bool = False, is_other: bool = False) -> None:
-        super().__init__(reason)
-        self.is_forbidden = is_forbidden
-        self.is_other = is_other
-
-
-class ProviderUnavailable(Exception):
-    """The provider gives no usable answer at this moment; `str` is the reason for operators."""

@@ -18,7 +18,8 @@ from msgspec import Struct
 from engine.callers.jwt.cached_load import CachedLoad
 from engine.callers.jwt.endpoint import endpoint, object_of
 from engine.callers.jwt.refusal import KeysUnavailable
-from engine.callers.sign_in.flow import Flow, ProviderUnavailable, SignInRefused
+from engine.callers.sign_in.flow import Flow
+from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
 from engine.config.console import SignInConfig
 
 log = logging.getLogger("modelway")

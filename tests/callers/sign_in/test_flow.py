@@ -2,7 +2,7 @@
 
 import re
 
-from engine.callers.sign_in.flow import MAX_SECONDS, Flow, Flows, SignInRefused, new_flow
+from engine.callers.sign_in.flow import MAX_SECONDS, Flow, Flows, new_flow
 
 KEY, OTHER = "first key " * 4, "second key " * 4
 
@@ -33,8 +33,3 @@ def test_another_key_issuer_or_client_opens_nothing():
         assert Flows(*others).open(sealed, 0.0) is None
     assert Flows([OTHER, KEY], "issuer", "client").open(sealed, 0.0) is not None
     assert Flows([KEY], "issuer", "client").open("", 0.0) is None
-
-
-def test_a_refusal_is_the_persons_own_matter_unless_the_config_says_no():
-    assert not SignInRefused("Sign in again.").is_forbidden
-    assert str(SignInRefused("No.", is_forbidden=True)) == "No."

@@ -10,8 +10,8 @@ import pytest
 
 from engine.callers.jwt.identity import ends_of, is_signed, issuer_identity, revocable
 from engine.callers.jwt.refusal import TokenRefused
-from engine.callers.sign_in.flow import SignInRefused
 from engine.callers.sign_in.page_sessions import MAX_VALUE, Cookie
+from engine.callers.sign_in.refusal import SignInRefused
 from tests.support.each import each
 from tests.support.page_sign_in import Browser, Provider, config
 from tests.support.signed_tokens import ISSUER

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from engine.callers.sign_in.flow import ProviderUnavailable, SignInRefused
 from engine.callers.sign_in.provider import Answer
+from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
 from tests.support.each import each
 from tests.support.page_sign_in import BASE, CLIENT, KEY, Browser, Provider, config
 from tests.support.signed_tokens import ISSUER, NOW, claims, ec_key, token

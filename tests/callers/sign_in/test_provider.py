@@ -5,8 +5,8 @@ import orjson
 import pytest
 
 from engine.callers.jwt.refusal import KeysUnavailable
-from engine.callers.sign_in.flow import ProviderUnavailable
 from engine.callers.sign_in.provider import MAX_AT_ONCE, Answer, Provider, error_code, read_metadata
+from engine.callers.sign_in.refusal import ProviderUnavailable
 from tests.support.each import each
 from tests.support.page_sign_in import METADATA, config, plan_of
 from tests.support.page_sign_in import Provider as Answering
