@@ -46,4 +46,4 @@ def moves(call):
     meter.begin()
     call()
     meter.end()
-    return len(meter.modules), meter.calls
+    return len(meter.modules), meter.calls.total()
