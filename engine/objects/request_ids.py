@@ -78,14 +78,14 @@ class RequestIds:
         self._json_name = json_name
         self.signs = self._signs(facts)
         """Bytes of which the JSON of a request has some if it may have ids or make an object;
-        nothing if other parts of requests have ids as well, or all make objects."""
+        nothing if other parts of requests have ids as well, or all make or list objects."""
 
     def _signs(self, facts: ObjectFacts) -> tuple[bytes, ...]:
         condition = () if facts.when is None else sign_of(names_of(facts.when.at))
         always_makes = facts.otherwise.creates or facts.otherwise.marks
         is_in_body = len(self._body) == len(facts.names) and self._names.are_known
         knows = is_in_body and (facts.when is None or condition) and not always_makes
-        if not knows or facts.turns or facts.batch or facts.copy:
+        if not knows or facts.lists or facts.turns or facts.batch or facts.copy:
             return ()
         return (ESCAPE, *condition, *self._names.signs)
 

@@ -64,6 +64,7 @@ def with_json(value, **fields):
         ({"names": {"a": ["body#/id", "query.id"]}}, None),
         ({"names": {"a": "body#/id"}, "creates": {"b": "body#/id"}}, None),
         ({"names": {"a": "body#/id"}, "turns": "continue"}, None),
+        ({"names": {"a": "body#/id"}, "lists": {"kind": "a"}}, None),
     ],
 )
 def test_the_signs_of_ids_in_json(facts, signs):
