@@ -146,9 +146,11 @@ def _check_measured(exchange: Exchange, rule: BodyRule) -> None:
     is_lesson = exchange.body.size > MIN_COSTLY and validator.is_compiled
     heavy = exchange.connection.heavy_calls if is_lesson else None
     begin = thread_time()
-    is_valid = validator.is_valid(value)
-    if heavy is not None:
-        heavy.note_cost(exchange.operation, exchange.body.size, thread_time() - begin)
+    try:
+        is_valid = validator.is_valid(value)
+    finally:  # to count that a body is too expensive costs as well
+        if heavy is not None:
+            heavy.note_cost(exchange.operation, exchange.body.size, thread_time() - begin)
     if not is_valid:
         raise explain(validator, value).error()
 

@@ -174,3 +174,17 @@ def test_what_compiling_its_schema_costs_is_no_cost_of_a_body():
         checked(checks, request)
         counts.append(len(connection.noted))
     assert counts == [0, 1]
+
+
+def test_a_body_whose_check_would_take_too_long_is_a_lesson():
+    item = {"$ref": "#/components/schemas/S0"}
+    expensive = documents.validator(
+        {"type": "array", "items": item}, **documents.doubling({"type": "string"}, S=12)
+    )
+    rule = BodyRule(parse_json, expensive)
+    checks = Checks((), Bodies(rules={"application/json": rule}), "strict", "pass")
+    request = exchange(b"[%b0]" % (b"0," * MIN_COSTLY))
+    request.connection = connection = Costs()
+    with pytest.raises(GatewayError) as raised:
+        checked(checks, request)
+    assert (raised.value.code, len(connection.noted)) == ("validation_too_expensive", 1)

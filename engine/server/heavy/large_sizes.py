@@ -9,6 +9,7 @@ would take as long are large from then on.
 from __future__ import annotations
 
 import logging
+import math
 
 from engine.exchange.caller_connection import MIN_COSTLY
 from engine.process.loop_turn import SECONDS
@@ -18,7 +19,7 @@ log = logging.getLogger("modelway")
 
 class LargeSizes:
     """The sizes of one worker. A body of more than `above` bytes is large for all operations, one
-    of `lowest` bytes at most for none."""
+    of `lowest` bytes at most for none. With an infinite `above` nothing is passed or learned."""
 
     def __init__(self, above: float) -> None:
         self.above = self.lowest = above
@@ -30,7 +31,7 @@ class LargeSizes:
 
     def learn(self, operation: str, size: int, seconds: float) -> None:
         """Learn that it took so much processor time to check a body of `size` bytes."""
-        if size <= MIN_COSTLY or seconds <= SECONDS:
+        if size <= MIN_COSTLY or seconds <= SECONDS or self.above == math.inf:
             return
         large = max(MIN_COSTLY, int(size * SECONDS / seconds))
         if large >= self.of(operation):

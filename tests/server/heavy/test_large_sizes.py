@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 
 import pytest
 
 from engine.exchange.caller_connection import MIN_COSTLY
 from engine.process.loop_turn import SECONDS
 from engine.server.heavy.large_sizes import LargeSizes
+from engine.server.heavy.pass_requests import NothingPasses
 from tests.support.each import each
 
 ABOVE = 128_000
@@ -43,3 +45,10 @@ def test_a_lesson_is_not_forgotten_for_a_milder_one(caplog: pytest.LogCaptureFix
         ("costly", 25_000, 100_000, 4 * SECONDS * 1000),
         ("other", 50_000, 100_000, 2 * SECONDS * 1000),
     ]
+
+
+def test_a_worker_that_passes_nothing_learns_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    sizes = NothingPasses().sizes
+    with caplog.at_level(logging.INFO, "modelway"):
+        sizes.learn("costly", 100_000, 1.0)
+    assert (sizes.of("costly"), sizes.lowest, caplog.records) == (math.inf, math.inf, [])
