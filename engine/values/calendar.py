@@ -9,6 +9,7 @@ microseconds.
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
@@ -40,7 +41,7 @@ class Calendar(Struct, frozen=True):
 
     @property
     def _zone(self) -> ZoneInfo:
-        return ZoneInfo(self.time_zone)  # made once for each name
+        return zone_of(self.time_zone)
 
     @property
     def seconds(self) -> float:
@@ -114,6 +115,7 @@ class CalendarWindows:
         return edges
 
 
+@cache  # ZoneInfo itself keeps eight, and would read another from its file again
 def zone_of(name: str) -> ZoneInfo:
     """A time zone of the IANA database. Raises ValueError for an unknown name."""
     try:

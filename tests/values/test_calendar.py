@@ -124,6 +124,12 @@ def test_an_unknown_time_zone_is_refused(name):
         Calendar("day", name)
 
 
+def test_a_time_zone_is_read_once(monkeypatch):
+    rules = [Calendar("day", name) for name in ZONES[:20]]
+    monkeypatch.setattr(calendar, "ZoneInfo", None)
+    assert all(rule.local_time(0).startswith("19") for rule in rules)
+
+
 @pytest.mark.parametrize(("period", "week_starts"), [("year", "monday"), ("day", "montag")])
 def test_another_period_or_day_is_refused(period, week_starts):
     with pytest.raises(ValueError, match="is not one of"):
