@@ -21,7 +21,7 @@ def _audio(text: str) -> Callable[[], bytes]:
 
 
 def _noise() -> str:
-    """A thousand characters that hardly get smaller."""
+    """100,000 characters that hardly get smaller."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     return "".join(random.Random(1).choices(letters, k=100_000))
 

@@ -1,3 +1,3 @@
-"""Falcon: makes an `Exchange` of a WSGI request, and sends its response. Above this room only
-`app/`, `mock/` and `console/` import Falcon. Read `falcon_responder.py` first.
+"""Falcon: makes an `Exchange` of a WSGI request, and sends its response. No other room imports
+Falcon. Read `falcon_responder.py` first.
 """

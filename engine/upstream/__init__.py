@@ -24,7 +24,7 @@ work to do:
     EventArray            first two            wants an array, or       metered as events; passes
                                                Amazon's messages        as an array or as it is
     _EditedEvents,        any of these         attempt: the target has  edits see the upstream's
-    _EditedJson                                transforms of responses  format
+    EditedJson                                 transforms of responses  format
     TranslatedEvents,     any of these         attempt: the target      the caller gets its own
     ArrayOfEvents,                             speaks another language  format, errors included
     _Answer
@@ -42,7 +42,8 @@ Invariants:
   that the headers were wrong (Misframed), the layers are thrown away and built again around the
   response of the client.
 - Usage is read in the upstream's format: before edits, which may remove it, and translations.
-- A transparent dialect, and a status outside 2xx, gets none of the layers of `framed_response.py`.
+- A transparent dialect, and a status outside 2xx, gets none of the layers of
+  `responses/framed_response.py`.
 - The steps of a `Pipeline`, between relay and server, are functions of whole events: they hold no
   bytes, and the end of the body completes nothing in them.
 """
