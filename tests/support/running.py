@@ -318,7 +318,9 @@ def gateway(
     server = yaml.safe_load(text)["server"]
     workers = server.get("workers", default("server.workers"))
     heavy = server.get("heavy", {}).get("processes", default("server.heavy.processes"))
-    running = start(engine("serve", "-c", path), port, folder, environ, warm=warm)
+    # Named from its folder, as by a user: documents have the same names in each, and the same
+    # entries in the cache.
+    running = start(engine("serve", "-c", path.name), port, folder, environ, warm=warm)
     try:
         until(lambda: len(running.workers(heavy=True)) >= heavy, f"{heavy} heavy workers")
         until(lambda: len(running.workers()) >= workers, f"{workers} workers", PATIENCE)
