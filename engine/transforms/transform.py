@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from engine.source.problem import Path
 from engine.spec.document.node import Node
-from engine.spec.schemas.schema_places import place_in
+from engine.spec.schemas.schema_places import can_have
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.header_edits import HeaderEdits
 from engine.transforms.places import ANY, ANY_DEPTH, JsonName, Place
@@ -116,4 +116,4 @@ def has_place(schemas: Sequence[Node], place: Place) -> bool:
     """Whether one of the schemas has a place, or may have it."""
     if ANY_DEPTH in place.steps:
         return bool(schemas)
-    return any(place_in(schema, place.steps, ANY) for schema in schemas)
+    return can_have(schemas, place.steps, ANY)

@@ -20,7 +20,7 @@ from engine.spec.bodies.response_schemas import edited_schemas
 from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.operation import Operation
-from engine.spec.schemas.schema_places import names_in, place_in
+from engine.spec.schemas.schema_places import can_have, names_in
 from engine.spec.spec import Specification
 from engine.transforms.transform import body_schemas, has_unknown_body
 
@@ -185,15 +185,11 @@ def _no_session(operation: Operation) -> str:
 
 
 def _lacks(steps: Sequence[str], schemas: Sequence[Node], *, is_open: bool) -> str:
-    if is_open or any(_has(schema, steps) for schema in schemas):
+    """Why there is no such place; of one at any depth, only what stands above it is known."""
+    steps_above = steps[: steps.index(_UNDESCRIBED)] if _UNDESCRIBED in steps else steps
+    if is_open or can_have(schemas, steps_above, "*"):
         return ""
     return "its schemas have no such member"
-
-
-def _has(schema: Node, steps: Sequence[str]) -> bool:
-    """Whether a schema has a place; of one at any depth, only what stands above it is known."""
-    steps_above = steps[: steps.index(_UNDESCRIBED)] if _UNDESCRIBED in steps else steps
-    return bool(place_in(schema, steps_above, "*"))
 
 
 def _names(schemas: Iterable[Node]) -> list[str]:

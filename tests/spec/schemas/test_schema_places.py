@@ -3,7 +3,7 @@
 import pytest
 
 from engine.source.problem import Findings
-from engine.spec.schemas.schema_places import names_in, place_in
+from engine.spec.schemas.schema_places import can_have, names_in, place_in
 from engine.spec.spec import read
 
 DOCUMENT = """
@@ -63,6 +63,7 @@ def test_a_place_has_the_schemas_that_describe_it(chat, place, types, free, requ
     assert sorted(schema.value["type"] for schema in schema_place.schemas) == types
     assert (schema_place.free, schema_place.required) == (free, required)
     assert bool(schema_place) is (bool(types) or free)
+    assert can_have([chat], place.split("/"), "*") is bool(schema_place)
 
 
 def test_the_names_of_all_branches(chat):
