@@ -18,7 +18,6 @@ MEMBERS = {
         "prices",
         "transforms",
         "tools",
-        "teams",
         "jwt",
     ),
 }

@@ -77,14 +77,9 @@ def test_swagger_ui_is_loaded_for_the_operation_that_is_opened(reference: Driver
 
 def test_swagger_ui_that_cannot_be_loaded_is_tried_again(reference: Driver) -> None:
     link = "document.querySelector('#operations a').click()"
-    reference.command("Network.setCacheDisabled", cacheDisabled=True)
-    reference.command("Network.setBlockedURLs", urls=["*swagger-ui-bundle.js"])
-    try:
+    with reference.blocked("*swagger-ui-bundle.js"):
         reference.run(link)
         reference.until("document.getElementById('content').innerText.includes('cannot be shown')")
-    finally:
-        reference.command("Network.setBlockedURLs", urls=[])
-        reference.command("Network.setCacheDisabled", cacheDisabled=False)
     reference.run(link)
     reference.until("document.querySelector('.opblock') !== null")
 

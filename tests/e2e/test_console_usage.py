@@ -96,9 +96,8 @@ def test_sums_are_those_of_the_team_if_it_is_chosen(page: Driver, front: Running
 
 
 def test_a_tag_that_cannot_be_summed_hides_no_other_sums(page: Driver, front: Running) -> None:
-    page.command("Network.setBlockedURLs", urls=["*by=tag*"])
-    show(page, front)
-    page.command("Network.setBlockedURLs", urls=[])
+    with page.blocked("*by=tag*"):
+        show(page, front)
     assert table(page, "Model") != []
     assert "By customer" in page.text("#sums")
     assert table(page, "customer") == []

@@ -34,7 +34,7 @@ class Driver:
     def __init__(self, page: Page) -> None:
         self._page = page
         self.errors: list[str] = []
-        for domain in ("Log", "Runtime", "Page", "Network"):
+        for domain in ("Log", "Runtime", "Page"):  # of the network's, each request has five events
             self.command(f"{domain}.enable")
 
     def command(self, method: str, **parameters: Any) -> Any:
@@ -85,6 +85,17 @@ class Driver:
         self.command("Page.navigate", url=url)
         self.until("!window.isOldPage && document.readyState === 'complete'")
         self.errors.clear()
+
+    @contextmanager
+    def blocked(self, urls: str) -> Iterator[None]:
+        """A `with` block in which what matches a pattern is neither loaded nor in the cache."""
+        self.command("Network.enable")
+        try:
+            self.command("Network.setCacheDisabled", cacheDisabled=True)
+            self.command("Network.setBlockedURLs", urls=[urls])
+            yield
+        finally:
+            self.command("Network.disable")
 
     def press(self, key: str, shift: bool = False) -> None:
         """Press and release a key."""
