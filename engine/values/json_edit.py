@@ -64,7 +64,7 @@ def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:
     return matches
 
 
-def refuse_repeated_names(text: bytes) -> None:
+def refuse_repeated_names(text: str | bytes) -> None:
     """Raises Ambiguous for valid JSON in which an object repeats a name, or which is nested too
     deeply to say."""
 

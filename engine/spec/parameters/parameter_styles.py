@@ -16,6 +16,7 @@ from engine.exchange.exchange import MISSING
 from engine.spec.parameters.bracket_names import Tree, tree_of
 from engine.spec.parameters.query_string import Query
 from engine.values.errors import Malformed
+from engine.values.json_edit import Ambiguous, refuse_repeated_names
 from engine.values.media_types import is_json
 
 Reader = Callable[[Any], object]  # from the source of its location
@@ -53,11 +54,16 @@ class ParameterText(NamedTuple):
 
 
 def parse_json(text: str | bytes, where: str) -> object:
-    """The JSON value; raises Malformed."""
+    """The JSON value; raises Malformed, also for an object with a repeated name, of whose values a
+    server may read another one than was judged here."""
     try:
-        return orjson.loads(text)
+        value: object = orjson.loads(text)
+        refuse_repeated_names(text)
     except orjson.JSONDecodeError as error:
         raise Malformed(f"{where}: not valid JSON: {error}") from error
+    except Ambiguous as error:
+        raise Malformed(f"{where}: it {error}") from error
+    return value
 
 
 def list_reader(

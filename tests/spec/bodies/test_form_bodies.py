@@ -59,6 +59,7 @@ def form(body, encoding=None, schema=CHARGE):
         (b"card=x", {"card": "x"}),
         (b"card=%7B%22cvc%22:5%7D", {"card": {"cvc": 5}}),
         (b"card={", {"card": "{"}),
+        (b'card={"cvc":5,"cvc":6}', {"card": '{"cvc":5,"cvc":6}'}),
         (b'lines={"price":5}&lines={"tax":"7"}', {"lines": [{"price": 5}, {"tax": "7"}]}),
         (b'metadata={"order":"6735"}', {"metadata": '{"order":"6735"}'}),
         (b"expand={}&note={}", {"expand": ["{}"], "note": "{}"}),
@@ -341,6 +342,7 @@ def test_multipart_without_a_schema():
     [
         (("n", b"\xff"), "^form part 'n': not valid UTF-8"),
         (("meta", b"{", None, JSON), "^form part 'meta': not valid JSON"),
+        (("meta", b'{"a":1,"a":2}', None, JSON), "^form part 'meta': .* repeated name"),
         (("text", b"x" * (MAX_TEXT + 1)), "^form part 'text': text of more than 1048576 bytes"),
     ],
 )

@@ -96,7 +96,14 @@ def test_content_is_json_or_text() -> None:
     assert content_reader(TEXT, "text/plain")([]) is MISSING
 
 
-@each(("texts", "words"), [(["["], "not valid JSON"), (["1", "2"], "given more than once")])
+@each(
+    ("texts", "words"),
+    [
+        (["["], "not valid JSON"),
+        (['{"a":1,"a":2}'], "it has an object with a repeated name"),
+        (["1", "2"], "given more than once"),
+    ],
+)
 def test_content_that_cannot_be_read_is_malformed(texts: list[str], words: str) -> None:
     with pytest.raises(Malformed, match=f"^p: {words}"):
         content_reader(TEXT, "application/json")(texts)
