@@ -69,10 +69,8 @@ class Reader:
                 choice.finish = missing
             if choice.finish is None:
                 raise events.BrokenAnswer("the upstream's answer ended without a finish reason")
-            yield from choice.close()
-            if choice.needs_sources and self._last is not None:
-                for source in fields.read_sources(self._last):
-                    yield events.Cite(source, index, late=True)
+            last = self._last if choice.needs_sources else None
+            yield from choice.close(() if last is None else fields.read_sources(last))
             finishes[index] = choice.finish
         if not finishes:
             raise events.BrokenAnswer("the upstream's answer has no choices")

@@ -6,7 +6,7 @@ Blocks may not, so what comes while a call is not complete waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from msgspec import Raw
@@ -103,9 +103,14 @@ class ChoiceReader:
             if stop == "end" and sequence and isinstance(sequence, str):
                 self.finish.stop, self.finish.sequence = "stop_sequence", sequence
 
-    def close(self) -> Iterator[events.Event]:
-        """Everything that waited, and the end of the last block."""
+    def close(self, sources: Iterable[neutral.Citation] = ()) -> Iterator[events.Event]:
+        """Everything that waited, and the end of the last block. The `sources` of the choice belong
+        to its text, while that is open: not every stream has a place for them behind it."""
         output: list[events.Event] = []
+        is_late = self._open != _TEXT
+        cites = [events.Cite(each, self._candidate, late=is_late) for each in sources]
+        if not is_late:
+            output += cites
         if self._announced.waiting or self._message_signature:
             self._begin_calls(output)
         self._close(output)
@@ -116,6 +121,7 @@ class ChoiceReader:
             output += [events.Delta(text, self._candidate) for text in texts]
             self._close(output)
         yield from output
+        yield from cites if is_late else ()
         self._waiting = {}
 
     def _read_reasoning(self, delta: fields.Message, output: list[events.Event]) -> None:

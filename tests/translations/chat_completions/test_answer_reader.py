@@ -13,6 +13,7 @@ from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
+    Cite,
     Finish,
     Start,
     TokenLogprob,
@@ -64,6 +65,23 @@ def test_pages_beside_the_choices_are_cited(first: Json, members: Json, urls: li
     for answer in answers:
         (block,) = answer.candidates[0].blocks
         assert [each.url for each in block.citations] == urls
+
+
+def test_pages_are_cited_while_the_text_is_open() -> None:
+    """Streams of Anthropic's format have no place for them behind it; behind a call they are late.
+    Both say the same of the answer."""
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": '{"a":1}'}}
+    for chunks, late in (
+        ([chunk(text("Hi")), chunk(STOP, **PAGES)], False),
+        ([chunk(text("Hi")), chunk({"index": 0, "delta": {"tool_calls": [call]}}, **PAGES)], True),
+    ):
+        reader = Reader()
+        sequence = [e for each in (*chunks, chunk(STOP, **PAGES)) for e in reader.read(each)]
+        sequence += reader.end()
+        assert [each.late for each in sequence if isinstance(each, Cite)] == [late]
+        block = collect(sequence).candidates[0].blocks[0]
+        assert isinstance(block, Text)
+        assert [each.url for each in block.citations] == ["https://a"]
 
 
 def test_pages_without_a_text_are_left_out() -> None:
