@@ -14,7 +14,7 @@ from engine.values.price import Price, price_of
 from engine.values.price_list import Prices, TeamPriceList
 from engine.values.trees import Json, Section
 
-_LOWEST = Decimal(-100)
+_MIN_MARKUP = Decimal(-100)
 
 
 def read_team_prices(teams: Json, source: Source, findings: Findings) -> dict[str, TeamPriceList]:
@@ -28,11 +28,11 @@ def read_team_prices(teams: Json, source: Source, findings: Findings) -> dict[st
 
 def _price_list(name: str, entry: Section, source: Source, findings: Findings) -> TeamPriceList:
     markup = Decimal(entry.get("markup", "0%").removesuffix("%"))
-    if markup < _LOWEST:
+    if markup < _MIN_MARKUP:
         message = f"{markup}% of a price leaves less than nothing"
         hint = "-100% makes requests free, -10% takes a tenth off"
         findings.error(source, ("teams", name, "prices", "markup"), "MW560", message, hint)
-        markup = _LOWEST
+        markup = _MIN_MARKUP
     models = {n: price_of(v, f"team {name}") for n, v in entry.get("models", {}).items()}
     return TeamPriceList(markup, models)
 

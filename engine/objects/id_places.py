@@ -110,7 +110,7 @@ def read_place(kind: str, value: object, locations: Sequence[str]) -> IdPlace:
     match = _TEXT.fullmatch(text)
     if match is None:
         raise BadPlace(
-            f"'{text}' is no place; write body#/id, path.NAME, query.NAME or header.NAME"
+            f"'{text}' is not a place; write body#/id, path.NAME, query.NAME or header.NAME"
         )
     location = match["pointer"] or match["location"] or "header"
     if location not in locations:

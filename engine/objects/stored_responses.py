@@ -142,7 +142,7 @@ def input_page(items: bytes, text: str) -> bytes:
     names = [row.get("id") for row in rows]
     after = query.get("after")
     if after and after not in names:
-        message = f"'after' is '{after[:100]}', which is no item of this response."
+        message = f"'after' is '{after[:100]}', which is not an item of this response."
         raise GatewayError(400, "invalid_value", message, param="after")
     start = names.index(after) + 1 if after else 0
     page = rows[start : start + size]

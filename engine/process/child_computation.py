@@ -25,10 +25,10 @@ Result = TypeVar("Result")
 SECONDS = 60.0
 """How long a child may compute."""
 
-_MOST = 2
+_MAX_CHILDREN = 2
 _PIECE = 65_536
 _POLL_SECONDS = 0.002
-_places = BoundedSemaphore(_MOST)
+_places = BoundedSemaphore(_MAX_CHILDREN)
 """Children at one time; others wait."""
 
 

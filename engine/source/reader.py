@@ -22,7 +22,7 @@ from engine.source.source_map import SourceMap
 from engine.source.syntax_errors import syntax_fault
 from engine.source.values import NO_TAGS, Expand, Values
 
-_SHORTEST_SECRET = 4
+_MIN_SECRET = 4
 _NO_SECRETS = frozenset({"true", "false", "null", "none", "list", "string", "number"})
 """Values that also occur as words of messages."""
 LARGE = 200_000
@@ -86,7 +86,7 @@ class SourceDocument:
     def redact(self, words: str) -> str:
         """The words with every value that came from `${...}` replaced by its text in the file."""
         for value, reference in self.expansions.items():
-            if len(value) >= _SHORTEST_SECRET and value not in _NO_SECRETS:
+            if len(value) >= _MIN_SECRET and value not in _NO_SECRETS:
                 words = words.replace(value, reference)
         return words
 

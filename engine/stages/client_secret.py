@@ -23,7 +23,7 @@ from engine.values.event_json import json_object
 _EXPIRED = "The client secret has expired. Ask the application that gave it for a new one."
 _LATE = "The client secret opens no new sessions any more. Ask for a new one."
 _USED = "The client secret was used as often as it may be. Ask for a new one."
-_LONGEST = 72_000.0
+_MAX_LIFETIME = 72_000.0
 """Seconds for which uses are counted: no secret with a number of uses is valid for longer."""
 _INVALID = (
     "The client secret is not valid here: it opens realtime sessions only, unchanged, and as long "
@@ -125,7 +125,7 @@ def _count_use(secret: ClientSecret, exchange: Exchange, services: Services) -> 
     if not uses or counters is None:
         return
     try:
-        result = counters.take((Limit(f"client secret/{secret.id}", uses, _LONGEST),), (1,))
+        result = counters.take((Limit(f"client secret/{secret.id}", uses, _MAX_LIFETIME),), (1,))
     except CountersAway as error:
         message = "The uses of this client secret cannot be counted at the moment."
         raise GatewayError(503, "store_unavailable", message) from error

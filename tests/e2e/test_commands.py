@@ -271,7 +271,7 @@ def test_a_broken_keyword_is_left_out_with_a_warning(copy: Path, project: Path) 
     (copy / "openapi" / "anthropic.yaml").write_text(broken)
     line = broken.partition("integr")[0].count("\n") + 1
     checked = modelway("check", *ALONE, cwd=copy)
-    message = "warning: 'type' is left out: 'integr' is no type of JSON Schema"
+    message = "warning: 'type' is left out: 'integr' is not a type of JSON Schema"
     assert re.search(rf"openapi/anthropic.yaml:{line}:\d+: {message}", checked.stdout)
     assert checked.returncode == 0
 

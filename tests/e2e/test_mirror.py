@@ -14,7 +14,7 @@ from tests.support.running import Running, gateway
 from tests.support.small import COMPLETION, chat, project
 from tests.support.waiting import until
 
-MOST = 2
+MAX_IN_FLIGHT = 2
 BODY = json.dumps(COMPLETION).encode()
 
 
@@ -40,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         target = f'{{url: "{candidate.url}/v1", proxy: "", credential: {{bearer: of-the-mirror}}}}'
         text = text.replace("models:\n", f"  candidate: {target}\nmodels:\n", 1)
         to = "to: [{upstream: candidate, model: next}]"
-        mirror = f"mirror: {{{to}, percent: 100, max_in_flight: {MOST}}}"
+        mirror = f"mirror: {{{to}, percent: 100, max_in_flight: {MAX_IN_FLIGHT}}}"
         text = text.replace(
             "one: {to: [{upstream: main}]}", f"one: {{to: [{{upstream: main}}], {mirror}}}"
         )
@@ -70,7 +70,7 @@ def test_a_mirror_that_hangs_delays_nobody_and_counts_against_no_limit(site: Sit
     site.candidate.speak = lambda received, sock: (released.wait(60), answer(BODY)(received, sock))
     try:
         assert [site.ask() for _ in range(5)] == [200] * 5  # six with that before
-        assert len(site.candidate.requests) <= MOST
+        assert len(site.candidate.requests) <= MAX_IN_FLIGHT
     finally:
         released.set()
     wanted = 'modelway_mirror_requests_total{model="one",result="dropped"} 3.0'

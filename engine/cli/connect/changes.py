@@ -174,7 +174,7 @@ def _join(head: bytes, tail: bytes) -> bytes:
 def _check_kind(path: Path, mode: int) -> None:
     """Raise OSError for what is no file, as a pipe, or the device to which some link theirs."""
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 
 def _write(path: Path, data: bytes) -> None:

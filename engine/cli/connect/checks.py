@@ -82,7 +82,7 @@ class GatewayChecks:
         try:
             names = [entry["id"] for entry in orjson.loads(answer.body)["data"]]
         except (ValueError, KeyError, TypeError) as error:
-            raise CannotConnect(f"{self.address}/v1/models is no list of models") from error
+            raise CannotConnect(f"{self.address}/v1/models is not a list of models") from error
         return [name for name in names if _is_name(name)]
 
     def check_path(self, agent: Agent) -> None:

@@ -17,7 +17,7 @@ from engine.values import quota, units
 from engine.values.admission import check_priority
 from engine.values.client_address import networks
 
-_LATEST = 253_402_300_799.0  # the end of the year 9999
+_MAX_TIME = 253_402_300_799.0  # the end of the year 9999
 _MAX_NAME = 200
 _MAX_NOTE = 1000
 MAX_CONCURRENCY = 1_000_000
@@ -116,7 +116,7 @@ def priority(text: str) -> str:
 def expiry(text: str, now: float) -> float:
     """Unix seconds of a future time: `90d` from now, the end of `2027-01-31`, or a time in UTC."""
     seconds = now + units.seconds(text) if re.fullmatch(units.DURATION, text) else time(text)
-    if not now < seconds <= _LATEST:
+    if not now < seconds <= _MAX_TIME:
         raise ValueError(f"'{text}' is not a time in the future")
     return seconds
 
@@ -128,7 +128,7 @@ def time(value: object) -> float:
             return units.unix_time(value)
         except ValueError as error:
             raise ValueError(f"'{value}' is not a time like 90d or 2027-01-31") from error
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LATEST:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MAX_TIME:
         raise ValueError(f"'{value}' is not a time in Unix seconds or like 2027-01-31")
     return float(value)
 

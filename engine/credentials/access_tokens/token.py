@@ -39,7 +39,7 @@ class Token:
             fetched = float(document["fetched"])
             return cls(values, fetched, math.inf if expires is None else float(expires))
         except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError("this is no token") from error
+            raise ValueError("this is not a token") from error
 
 
 class CredentialUnavailable(Exception):

@@ -25,7 +25,7 @@ from engine.values.trees import Json
 
 _MODELS = "models/"
 _MINUTE, _HOUR = 60.0, 3_600.0
-_LONGEST = 20 * _HOUR
+_MAX_LIFETIME = 20 * _HOUR
 _MAX_FIELDS, _MAX_DEPTH = 100, 10
 _CONSTRAINED = "Constrained"
 """The end of the path of sessions with an ephemeral token of the vendor."""
@@ -65,7 +65,7 @@ def _time(body: Json, name: str, now: float, default: float) -> float:
     except ValueError as error:
         raise invalid_value(name, "a time such as 2026-01-31T12:00:00Z") from error
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    if not now < seconds <= now + _LONGEST:
+    if not now < seconds <= now + _MAX_LIFETIME:
         raise invalid_value(name, "a time within the next 20 hours")
     return seconds
 

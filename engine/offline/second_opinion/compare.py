@@ -204,7 +204,7 @@ def _json(value: object) -> bytes:
         orjson.dumps(value)
         return json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, TypeError, RecursionError) as error:
-        raise NotComparable(f"it is no value of JSON ({error})") from error
+        raise NotComparable(f"it is not valid JSON ({error})") from error
 
 
 def _response_validators(specification: Specification, operation: Operation) -> ResponseValidators:

@@ -135,7 +135,7 @@ def _check_patterns(
     tools = [name for name in served if server.takes(name)]
     for pattern, entry in server.tools.items():
         if not any(matches(name, pattern) for name in tools):
-            message = f"'{pattern}' is no operation of this server"
+            message = f"'{pattern}' is not an operation of this server"
             hint = operation_hint(pattern, {name: served[name] for name in tools}, config)
             findings.error(config.source, entry.at, "MW335", message, hint, key=True)
         elif "*" in pattern:
@@ -159,7 +159,7 @@ def _check_pattern(
     pattern = pattern.removeprefix(EXCEPT)
     candidates = [operations[name] for name in served if matches(name, pattern)]
     if candidates and not candidates[0].is_http and "*" not in pattern and not is_excluded:
-        message = f"{pattern} is a WebSocket, which is no tool"
+        message = f"{pattern} is a WebSocket, which cannot be a tool"
         findings.error(config.source, at, "MW335", message, "remove it")
     if candidates:
         return

@@ -56,5 +56,5 @@ def _load(path: FilePath) -> Tokenizer:
         message = f"'{path.name}' cannot be read: {error.strerror}"
         raise _Unusable("MW106", message, "let the user of the gateway read it") from error
     except UnusableTokenizer as error:
-        message = f"'{path.name}' is no tokenizer that can be used: {error}"
+        message = f"'{path.name}' cannot be used as a tokenizer: {error}"
         raise _Unusable("MW104", message, _HINT) from error

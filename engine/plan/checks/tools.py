@@ -60,7 +60,7 @@ class _Checks:
                 text = ", ".join(names[:_MAX_NAMED]) or "none"
                 hint = did_you_mean(name, names) or f"it has {text}"
                 of = pattern if "*" in pattern else tools[0].route.operation.id
-                message = f"'{name}' is no argument of {of}"
+                message = f"'{name}' is not an argument of {of}"
                 self._error(change, message, hint, key=True)
             for tool in tools_with_name:
                 if change.hide and not change.values and tool.is_required(name):

@@ -132,7 +132,7 @@ def _part(name: str, value: Any, declared: str) -> _Part:
         filename, media_type = value.filename or name, value.media_type or _concrete(declared)
         _check(name, "the file name", filename)
         if media_type and not _MEDIA_TYPE.fullmatch(media_type):
-            raise ValueError(f"form field '{name}': '{media_type}' is no media type")
+            raise ValueError(f"form field '{name}': '{media_type}' is not a media type")
         return _Part(name, value.content, media_type or "application/octet-stream", filename)
     if isinstance(value, Mapping | list | tuple) or value is None or is_json(declared):
         return _Part(name, _json(name, value), _concrete(declared) if is_json(declared) else _JSON)

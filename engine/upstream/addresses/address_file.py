@@ -137,7 +137,7 @@ def _beginning(path: Path) -> bytes:
     block all requests of a worker or never end."""
     with open(path, "rb", opener=_open_without_waiting) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise BrokenFile(f"{path.name} is no regular file")
+            raise BrokenFile(f"{path.name} is not a regular file")
         return file.read(_MAX_BYTES + 1)
 
 
@@ -179,7 +179,7 @@ def _entry(value: object, where: str) -> Entry:
         is_host = _is_address(host) if text.startswith("[") else _is_host(host)
         if is_host and (match[2] is None or 0 < port < 65536):
             return Entry(host, port)
-    raise BrokenFile(f"{where}: {_short(value)} is no address; write 10.0.0.1:8000")
+    raise BrokenFile(f"{where}: {_short(value)} is not an address; write 10.0.0.1:8000")
 
 
 def _mapping(item: dict[Any, Any], where: str) -> Entry:
@@ -192,14 +192,14 @@ def _mapping(item: dict[Any, Any], where: str) -> Entry:
     entry = Entry(**{"port": 0, **item})
     is_whole = type(entry.port) is int and type(entry.priority) is int
     if not isinstance(entry.host, str) or not _is_host(entry.host):
-        raise BrokenFile(f"{where}: {_short(entry.host)} is no host")
+        raise BrokenFile(f"{where}: {_short(entry.host)} is not a host name")
     if not is_whole or not 0 <= entry.port < 65536 or entry.priority < 0:
         raise BrokenFile(
             f"{where}: port {_short(entry.port)}, priority {_short(entry.priority)}: "
             "write whole numbers of 0 or more, a port up to 65535"
         )
     if type(entry.weight) not in (int, float) or not 0 <= entry.weight < math.inf:
-        raise BrokenFile(f"{where}: {_short(entry.weight)} is no weight; write a number")
+        raise BrokenFile(f"{where}: {_short(entry.weight)} is not a weight; write a number")
     return entry
 
 

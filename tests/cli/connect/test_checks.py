@@ -36,8 +36,8 @@ def test_the_models_of_a_token_are_listed(server: Recorder) -> None:
     [
         ("401 Unauthorized", b'{"error": {"message": "Expired."}}', "this token (401): Expired."),
         ("404 Not Found", b"", "answers 404: is this the address of a gateway"),
-        ("200 OK", b"<html>", "/v1/models is no list of models"),
-        ("200 OK", b"[]", "/v1/models is no list of models"),
+        ("200 OK", b"<html>", "/v1/models is not a list of models"),
+        ("200 OK", b"[]", "/v1/models is not a list of models"),
     ],
 )
 def test_an_answer_that_is_no_list_says_what_to_do(

@@ -47,7 +47,7 @@ def test_two_documents_with_the_same_names_are_both_listed_with_a_warning(tmp_pa
     [
         ({"operations": ["shop.notes"]}, "MW335 unknown operation 'shop.notes' | did you mean"),
         ({"operations": ["shops.*"]}, "MW335 'shops.*' matches no operation"),
-        ({"operations": ["shop.talk"]}, "MW335 shop.talk is a WebSocket, which is no tool"),
+        ({"operations": ["shop.talk"]}, "MW335 shop.talk is a WebSocket, which cannot be a tool"),
         ({"tools": {"shop.notes": {"hide": True}}}, "MW335 'shop.notes' is no operation of this"),
         ({"tools": {"shop.*": {"name": "x"}}}, "MW335 'name' is not for a wildcard"),
         (

@@ -58,7 +58,7 @@ def test_a_file_that_is_no_tokenizer_is_a_problem_of_each_model(tmp_path):
     first, second = problems(file, file)
     assert (first.line, second.line) == (6, 7)
     assert first.code == second.code == "MW104"
-    assert "'tokenizer.json' is no tokenizer that can be used" in first.message
+    assert "'tokenizer.json' cannot be used as a tokenizer" in first.message
 
 
 def test_a_missing_library(tmp_path, monkeypatch):

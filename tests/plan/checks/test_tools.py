@@ -7,11 +7,11 @@ from tests.support.tool_plans import plan_result
 @each(
     ("operation", "arguments", "words"),
     [
-        ("getOrder", {"X-version": {"value": "1"}}, "'X-version' is no argument of shop.getOrder"),
-        ("getOrder", {"body": {"value": 1}}, "'body' is no argument of shop.getOrder"),
+        ("getOrder", {"X-version": {"value": "1"}}, "'X-version' is not an argument of shop."),
+        ("getOrder", {"body": {"value": 1}}, "'body' is not an argument of shop.getOrder"),
         ("getOrder", {"X-Version": {"hide": True}}, "'X-Version' of shop.getOrder is required"),
         ("getOrder", {"X-Version": {"value": "3"}}, "this value is refused: "),
-        ("createOrder", {"body.itme": {"value": "x"}}, "'body.itme' is no argument of"),
+        ("createOrder", {"body.itme": {"value": "x"}}, "'body.itme' is not an argument of"),
         ("createOrder", {"body.item": {"hide": True}}, "'body.item' of shop.createOrder is req"),
         ("createOrder", {"body.quantity": {"value": 0}}, "this value is refused: "),
         ("createOrder", {"body": {"hide": True}}, "'body' of shop.createOrder is required"),
@@ -32,4 +32,4 @@ def test_a_change_of_a_wildcard_is_for_the_tools_that_have_the_argument(tmp_path
     assert plan_result(tmp_path, mcp).findings.errors == []
     tools["shop.*"]["arguments"] = {"nothing": {"value": 1}}
     (problem,) = plan_result(tmp_path, mcp).findings.errors
-    assert problem.message == "'nothing' is no argument of shop.*"
+    assert problem.message == "'nothing' is not an argument of shop.*"

@@ -38,7 +38,7 @@ BROKEN = [
     (
         "a.txt",
         "10.0.0.1:8000\n10.0.0",
-        "a.txt, line 2: '10.0.0' is no address; write 10.0.0.1:8000",
+        "a.txt, line 2: '10.0.0' is not an address; write 10.0.0.1:8000",
     ),
     ("a.txt", "10.0.0.1:", "line 1: '10.0.0.1:' is no address"),
     ("a.txt", "10.0.0.1:0", "line 1: '10.0.0.1:0' is no address"),
@@ -60,8 +60,8 @@ BROKEN = [
         "entry 1: unknown key 'address'; the keys are host, port",
     ),
     ("a.json", "[{}]", "entry 1: {} has no 'host'"),
-    ("a.json", '[{"host": 1}]', "entry 1: 1 is no host"),
-    ("a.json", '[{"host": "a b"}]', "entry 1: 'a b' is no host"),
+    ("a.json", '[{"host": 1}]', "entry 1: 1 is not a host name"),
+    ("a.json", '[{"host": "a b"}]', "entry 1: 'a b' is not a host name"),
     ("a.json", '[{"host": "a", "port": "80"}]', "port '80', priority 0: write whole numbers"),
     ("a.json", '[{"host": "a", "port": 65536}]', "port 65536, priority 0: write whole numbers"),
     ("a.json", '[{"host": "a", "priority": -1}]', "port 0, priority -1: write whole numbers"),
@@ -96,7 +96,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_device_is_refused() -> None:
-    with pytest.raises(BrokenFile, match="null is no regular file"):
+    with pytest.raises(BrokenFile, match="null is not a regular file"):
         read_entries(Path("/dev/null"))
 
 
@@ -108,7 +108,7 @@ def test_a_pipe_is_refused_without_a_wait_for_its_writer(tmp_path: Path) -> None
     process = subprocess.run(
         [*command, tmp_path / "pipe"], capture_output=True, text=True, timeout=60, check=False
     )
-    assert process.stderr.splitlines()[-1].endswith("BrokenFile: pipe is no regular file")
+    assert process.stderr.splitlines()[-1].endswith("BrokenFile: pipe is not a regular file")
 
 
 # --- watching

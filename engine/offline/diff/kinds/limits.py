@@ -28,7 +28,7 @@ from engine.values.wildcard import matches
 
 _COUNTS = {"upstream": 1, "model": 1, "route": 1, "team": 1, "token": 2}
 """How many counts a sharer makes: more let more pass. Those that a request says make the most."""
-_MOST = 3
+_MAX_COUNT = 3
 _LISTS = {"allow_models": matches, "allow_operations": matches, "allow_ips": network_covers}
 
 
@@ -173,8 +173,8 @@ def _more_counts(was: Sharing, now: Sharing) -> int:
     if before < after or after < before:
         return 1 if before < after else -1
     if len(before) == len(after) == 1:
-        old, new = (_COUNTS.get(each.sharers[0].kind, _MOST) for each in (was, now))
-        return new - old if max(old, new) < _MOST or old != new else 1
+        old, new = (_COUNTS.get(each.sharers[0].kind, _MAX_COUNT) for each in (was, now))
+        return new - old if max(old, new) < _MAX_COUNT or old != new else 1
     return 1
 
 

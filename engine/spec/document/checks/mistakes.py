@@ -152,7 +152,7 @@ def _media_types(path: Path, content: Mapping[str, object]) -> Iterator[Mistake]
         likely = _SHORT_FORMS.get(plain) or _near_media_type(plain)
         if likely or not _is_media_type(plain):
             hint = f"did you mean '{likely}'?" if likely else "write type/subtype: application/json"
-            message = f"'{name}' is no media type that callers send"
+            message = f"'{name}' is not a media type that callers send"
             yield Mistake((*path, name), True, MEDIA_TYPE, message, hint)
 
 
@@ -214,7 +214,7 @@ def _default_beyond(schema: Mapping[str, object]) -> str:
 def _of_text(path: Path, schema: Mapping[str, object]) -> Iterator[Mistake]:
     format_, pattern = schema.get("format"), schema.get("pattern")
     if isinstance(format_, str) and format_ not in _FORMATS and (likely := _near_format(format_)):
-        message = f"'{format_}' is no known format: it is not checked"
+        message = f"'{format_}' is not a known format: it is not checked"
         yield Mistake((*path, "format"), False, SCHEMA, message, f"did you mean '{likely}'?")
     if isinstance(pattern, str) and _DELIMITED.fullmatch(pattern):
         message = "'pattern' asks for a text with slashes: they are part of the expression"

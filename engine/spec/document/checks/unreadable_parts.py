@@ -266,7 +266,7 @@ def _message(error: Any) -> tuple[str, str]:
 def _type_message(value: Any) -> tuple[str, str]:
     names = [value] if isinstance(value, str) else value
     wrong = next((n for n in names if n not in _TYPES), value)
-    message = f"'type' is left out: {str(wrong)[:80]!r} is no type of JSON Schema"
+    message = f"'type' is left out: {str(wrong)[:80]!r} is not a type of JSON Schema"
     if isinstance(wrong, str) and (correct := _TYPES_OF_OTHERS.get(wrong.lower())):
         return message, f"write {correct}"
     return message, did_you_mean(str(wrong)[:80], _TYPES, f"write {', '.join(_TYPES)}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from engine.source.problem import Path
 
 _HALF = re.compile("[\ud800-\udfff]")
-HALF_CHARACTER = "half of a surrogate pair, which is no character", "write the whole character"
+HALF_CHARACTER = "half of a surrogate pair, which is not a character", "write the whole character"
 """The message and hint for a text that no JSON in UTF-8 can have."""
 MAX_DEPTH = 250
 TOO_DEEP = f"nested more than {MAX_DEPTH} deep", "give inner parts names under components"

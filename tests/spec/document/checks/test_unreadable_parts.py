@@ -200,7 +200,7 @@ def test_half_of_a_surrogate_pair_is_left_out(tmp_path: Path, change: dict[str, 
     specification, problems = read(tmp_path, document(**change))
     assert specification is not None
     assert [(problem.level, problem.message) for problem in problems] == [
-        (Level.WARNING, "half of a surrogate pair, which is no character")
+        (Level.WARNING, "half of a surrogate pair, which is not a character")
     ]
 
 
