@@ -97,7 +97,7 @@ def _message(summary: str) -> Json:
 def _not_opened(index: int) -> GatewayError:
     place = f"input[{index}].encrypted_content"
     message = (
-        f"'{place}' is not a summary that this gateway made for this token, or its key was removed. "
+        f"'{place}' is not a summary of this gateway for this token, or its key was removed. "
         "Send the conversation itself, or a summary of it as a message."
     )
     return GatewayError(400, "invalid_encrypted_content", message, param=place)
