@@ -25,7 +25,7 @@ def test_a_place_of_a_request(text, location, steps):
     ("value", "words"),
     [
         (7, "a place is a text"),
-        ("body.id", "is no place"),
+        ("body.id", "is not a place"),
         ("event#/id", "cannot be here"),
         ({"at": "body#/id", "befor": "x"}, "'befor' is not known"),
         ({"at": "body#/id", "address": True}, "needs 'after'"),

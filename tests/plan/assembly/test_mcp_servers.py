@@ -48,7 +48,7 @@ def test_two_documents_with_the_same_names_are_both_listed_with_a_warning(tmp_pa
         ({"operations": ["shop.notes"]}, "MW335 unknown operation 'shop.notes' | did you mean"),
         ({"operations": ["shops.*"]}, "MW335 'shops.*' matches no operation"),
         ({"operations": ["shop.talk"]}, "MW335 shop.talk is a WebSocket, which cannot be a tool"),
-        ({"tools": {"shop.notes": {"hide": True}}}, "MW335 'shop.notes' is no operation of this"),
+        ({"tools": {"shop.notes": {"hide": True}}}, "MW335 'shop.notes' is not an operation of"),
         ({"tools": {"shop.*": {"name": "x"}}}, "MW335 'name' is not for a wildcard"),
         (
             {"tools": {"shop.note": {"name": "X"}, "shop.form": {"name": "x"}}},
