@@ -18,8 +18,9 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.objects.id_places import IdPlace
-from engine.values.trees import member_at
+from engine.objects.id_places import ANY, IdPlace, JsonName
+from engine.objects.loose_places import find_loosely
+from engine.values.trees import member_at, value_at
 
 EXTENSION = "x-modelway-objects"
 """The key of an operation in a document."""
@@ -70,15 +71,18 @@ class MarkFacts(Struct, frozen=True):
 
 
 class Condition(Struct, frozen=True):
-    """The path in the JSON of requests that make objects of some `kinds`, or of all."""
+    """The place in the JSON of requests that make objects of some `kinds`, or of all."""
 
     at: tuple[str, ...]
     kinds: tuple[str, ...] = ()
 
-    def holds(self, value: object) -> bool:
+    def holds(self, value: object, json_name: JsonName | None = None) -> bool:
         """Whether JSON has true or an object there."""
-        member = member_at(value, self.at)
-        return member is True or isinstance(member, dict)
+        if ANY not in self.at:
+            members = [member_at(value, self.at)]
+        else:
+            members = [value_at(value, path) for path in find_loosely(value, self.at, json_name)]
+        return any(member is True or isinstance(member, dict) for member in members)
 
 
 class ObjectFacts(Struct, frozen=True):

@@ -162,13 +162,19 @@ class _Reader:
 
     def _condition(self, value: object) -> Condition:
         if not isinstance(value, dict):
-            return Condition(self._pointer(value, "body#", ("when",)))
+            return Condition(self._condition_at(value, ("when",)))
         self._refuse_unknown(value, ("at", "kinds"), ("when",))
         entry = value.get("kinds")
         kinds: list[Any] = entry if isinstance(entry, list) else [entry]
         if all(self._is_kind(kind, ("when", "kinds")) for kind in kinds):
-            return Condition(self._pointer(value.get("at"), "body#", ("when", "at")), tuple(kinds))
+            return Condition(self._condition_at(value.get("at"), ("when", "at")), tuple(kinds))
         return Condition(())
+
+    def _condition_at(self, value: object, at: Path) -> tuple[str, ...]:
+        if isinstance(value, str) and "**" not in value:
+            self._pointer(value.replace("/*/", "/0/"), "body#", at)
+            return path_of(value.removeprefix("body#"))
+        return self._pointer(value, "body#", at)
 
     def _stream(self, value: object) -> str | None:
         if value is None:

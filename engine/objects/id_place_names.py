@@ -11,10 +11,17 @@ StepNames = tuple[tuple[bytes, ...], ...]
 
 class PlaceNames:
     """The names of members on the way to some places. `are_known`: they are those of each place;
-    a place whose names cannot be said may be in any text."""
+    a place whose names cannot be said may be in any text. With `lower` they are those of texts in
+    lower case."""
 
-    def __init__(self, places: Sequence[IdPlace], json_name: JsonName | None = None) -> None:
-        self._of = [(place, names_of(place.steps, json_name)) for place in places]
+    def __init__(
+        self,
+        places: Sequence[IdPlace],
+        json_name: JsonName | None = None,
+        *,
+        lower: bool = False,
+    ) -> None:
+        self._of = [(place, names_of(place.steps, json_name, lower=lower)) for place in places]
         self.are_known = all(names for _, names in self._of)
 
     def places_in(self, text: bytes) -> list[IdPlace]:
@@ -52,13 +59,17 @@ def _has_each(text: bytes, names: StepNames) -> bool:
     return True
 
 
-def names_of(pointer: Sequence[str], json_name: JsonName | None = None) -> StepNames:
+def names_of(
+    pointer: Sequence[str], json_name: JsonName | None = None, *, lower: bool = False
+) -> StepNames:
     """The spellings of each name of a pointer, in quotes, the last name first; none if that may be
-    written in other ways."""
+    written in other ways. With `lower` they are in lower case."""
     steps = [s for s in pointer if s not in (ANY, ANY_DEPTH) and not s.isdecimal()]
     if not steps or not all(s.isascii() and s.replace("_", "a").isalnum() for s in steps):
         return ()
     return tuple(
-        tuple(f'"{name}"'.encode() for name in spellings(step, json_name))
+        tuple(
+            f'"{name.lower() if lower else name}"'.encode() for name in spellings(step, json_name)
+        )
         for step in reversed(steps)
     )

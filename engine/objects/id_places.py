@@ -9,7 +9,8 @@ and all below it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -47,9 +48,9 @@ class IdPlace(Struct, frozen=True):
 
     `prefix` is what the value lacks in front of the vendor's id; it may have variables of the path.
     With `after` the value is a URL, and the id is the segment behind the last of that text; on
-    other `hosts` it is none, if any are given; a path is that of any. `address`: the URL comes back
-    through the gateway. `bearer`: on a route without authentication the request is its owner's,
-    whoever sends it.
+    other `hosts` (with `*` for any text) it is none, if any are given; a path is that of any.
+    `address`: the URL comes back through the gateway. `bearer`: on a route without authentication
+    the request is its owner's, whoever sends it.
     `words` are values that are no ids, and so are those that do not begin with `starts`.
     """
 
@@ -77,11 +78,16 @@ class IdPlace(Struct, frozen=True):
         before, name, rest = value.rpartition(self.after)
         if not name or not rest:
             return None
-        if self.hosts and not self.hosts.issuperset(_host(value)):
+        if self.hosts and not self._is_at_host(value):
             return None
         end = re.search(r"[/:?#&]", rest)
         at = len(rest) if end is None else end.start()
         return (before + name, rest[:at], rest[at:]) if at else None
+
+    def _is_at_host(self, url: str) -> bool:
+        """Whether a URL is at one of the hosts; a path is at any."""
+        host = _host(url)
+        return not host or any(fnmatchcase(host, pattern) for pattern in self.hosts)
 
     def full_prefix(self, variable: Callable[[str], str]) -> str:
         """The prefix with the variables of a path."""
@@ -90,13 +96,13 @@ class IdPlace(Struct, frozen=True):
         return _VARIABLE.sub(lambda match: variable(match[1]), self.prefix)
 
 
-def _host(url: str) -> set[str]:
-    """The host of a URL; nothing for a path, and for what is none."""
+def _host(url: str) -> str:
+    """The host of a URL; "" for a path, and for what is none."""
     try:
         host = urlsplit(url).hostname
     except ValueError:
-        return set()
-    return {host.rstrip(".")} if host else set()
+        return ""
+    return (host or "").rstrip(".")
 
 
 def read_place(kind: str, value: object, locations: Sequence[str]) -> IdPlace:
@@ -162,12 +168,20 @@ def find(value: Any, steps: Sequence[str], json_name: JsonName | None = None) ->
             stack.append((node, path, at + 1))
             stack += [(child, (*path, key), at) for key, child in entries_of(node)]
         elif step == ANY:
-            stack += [(child, (*path, key), at + 1) for key, child in entries_of(node)]
+            stack += [(child, (*path, key), at + 1) for key, child in items_of(node, steps, at)]
         elif isinstance(node, dict):
             stack += [(node[key], (*path, key), at + 1) for key in _names(step, node, json_name)]
         elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
             stack.append((node[int(step)], (*path, int(step)), at + 1))
     return [*paths]
+
+
+def items_of(node: Any, steps: Sequence[str], at: int) -> Iterable[tuple[Any, Any]]:
+    """The entries for which the `*` at an index of a place stands. At the end of a place under `**`
+    they are those of a list: an object there may be the schema of an argument with such a name."""
+    if isinstance(node, dict) and at + 1 == len(steps) and ANY_DEPTH in steps:
+        return ()
+    return entries_of(node)
 
 
 def _names(step: str, node: Mapping[str, Any], json_name: JsonName | None) -> list[str]:

@@ -97,12 +97,19 @@ def cursor_text(position: Position, lists: ListFacts, opener: IdOpener, owner: b
 
 def page_query(query: str, lists: ListFacts, cursor: str, size: int, *, backward: bool) -> str:
     """The query for a page of a vendor."""
-    removed = {name for name in (lists.forward, lists.backward) if name}
-    query = Query.parse(query).without(removed)
+    cursors = {_plain(name) for name in (lists.forward, lists.backward) if name}
+    parameters = Query.parse(query)
+    query = parameters.without([name for name in parameters.names() if _plain(name) in cursors])
     if lists.limit:
         query = Query.parse(query).replace(lists.limit, str(size))
     name = lists.backward if backward else lists.forward
     return Query.parse(query).replace(name, cursor) if cursor and name else query
+
+
+def _plain(name: str) -> str:
+    """The name of a parameter without what servers overlook: capitals, `_`, and brackets. A vendor
+    gets no cursor of another account, however it is spelt."""
+    return name.partition("[")[0].replace("_", "").lower()
 
 
 class VendorPage:

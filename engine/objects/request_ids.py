@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import quote, unquote
 
 import orjson
@@ -14,9 +15,10 @@ from engine.exchange.exchange import MISSING, Content, Exchange
 from engine.exchange.opened_ids import OpenedIds
 from engine.exchange.request_body import Body
 from engine.objects.facts import ObjectFacts
-from engine.objects.id_opener import IdOpener
+from engine.objects.id_opener import IdOpener, not_found
 from engine.objects.id_place_names import PlaceNames, names_of, sign_of
 from engine.objects.id_places import IdPlace, JsonName, find
+from engine.objects.loose_places import find_loosely, hides_ids, member_of
 from engine.objects.marks import Marker
 from engine.process.loop_turn import paced
 from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
@@ -69,19 +71,21 @@ class RequestIds:
             location: [(_field_of(place.steps), place) for place in self._of[location]]
             for location in ("query", "body")
         }
+        self._json_name = json_name
         # The outermost fields of those that have ids in fields inside of them.
         self._roots = {f.partition("[")[0] for f, _ in self._by_name["body"] if "[" in f}
-        self._names = PlaceNames(self._body, json_name)
+        self._names = PlaceNames(self._body, json_name, lower=True)
         self._marker = Marker(facts.marks, opener.sealer)
         self._when = facts.when
         self._parse = parse
-        self._json_name = json_name
         self.signs = self._signs(facts)
-        """Bytes of which the JSON of a request has some if it may have ids or make an object;
-        nothing if other parts of requests have ids as well, or all make or list objects."""
+        """Bytes of which the JSON of a request, in lower case, has some if it may have ids or make
+        an object; nothing if other parts of requests have ids as well, or all make or list
+        objects."""
 
     def _signs(self, facts: ObjectFacts) -> tuple[bytes, ...]:
-        condition = () if facts.when is None else sign_of(names_of(facts.when.at))
+        names = () if facts.when is None else names_of(facts.when.at, self._json_name, lower=True)
+        condition = sign_of(names)
         always_makes = facts.otherwise.creates or facts.otherwise.marks
         is_in_body = len(self._body) == len(facts.names) and self._names.are_known
         knows = is_in_body and (facts.when is None or condition) and not always_makes
@@ -92,7 +96,8 @@ class RequestIds:
     def open(self, exchange: Exchange, opened: OpenedIds) -> bool:
         """Open the ids of a request, and mark what it makes. Returns whether the body has changed.
         Raises GatewayError 400 and 404."""
-        opened.creates = self._when is None or self._when.holds(exchange.content.value)
+        value = exchange.content.value
+        opened.creates = self._when is None or self._when.holds(value, self._json_name)
         for place in self._of["path"]:
             self._open_path(exchange, place, opened)
         if self._of["query"] and exchange.query:
@@ -176,7 +181,8 @@ class RequestIds:
             exchange.environ = {**exchange.environ, "CONTENT_TYPE": "application/json"}
             exchange.content = Content("application/json", {})
         is_escaped = bool(self._body) and has_escaped_ascii(text)
-        places = self._body if is_escaped else self._names.places_in(text)
+        lower = text.lower()
+        places = self._body if is_escaped else self._names.places_in(lower)
         if not marked and not places:
             return False
         value = exchange.content.value
@@ -186,19 +192,12 @@ class RequestIds:
             except orjson.JSONDecodeError as error:
                 message = "The request body is not valid JSON."
                 raise GatewayError(400, "invalid_json", message) from error
-        changes: dict[JsonPath, bytes | None] = {}
-        count = 0
-        for place in places:
-            for path in paced(find(value, place.steps, self._json_name)):
-                count += 1
-                entry = value_at(value, path)
-                if not isinstance(entry, str):
-                    continue
-                new = self._vendor_value(entry, place, exchange, opened)
-                if new is not None:
-                    changes[path] = orjson.dumps(new)
-        if is_escaped or not self._names.are_known or self._names.count(text, places) > count:
+        changes, members = self._open_values(value, places, find, exchange, opened)
+        is_plain = not is_escaped and self._names.are_known
+        if not is_plain or self._names.count(lower, places) > members:
             _refuse_repeats(text)
+            more, _ = self._open_values(value, places, find_loosely, exchange, opened)
+            changes |= more
         if changes:
             text = apply_edits(text, edits(text, changes))
             for path, raw in changes.items():
@@ -210,6 +209,30 @@ class RequestIds:
         exchange.body = Body(text)
         exchange.content = exchange.content._replace(value=value)
         return True
+
+    def _open_values(
+        self,
+        value: Any,
+        places: Sequence[IdPlace],
+        search: Callable[[Any, Sequence[str], JsonName | None], list[JsonPath]],
+        exchange: Exchange,
+        opened: OpenedIds,
+    ) -> tuple[dict[JsonPath, bytes | None], int]:
+        """The vendor's ids at the paths of the caller's, which `search` finds, and how many members
+        had them. Raises GatewayError 404, for what may hide an id as well."""
+        changes: dict[JsonPath, bytes | None] = {}
+        members = set()
+        for place in places:
+            for path in paced(search(value, place.steps, self._json_name)):
+                members.add(member_of(path, place.steps))
+                entry = value_at(value, path)
+                if isinstance(entry, str):
+                    new = self._vendor_value(entry, place, exchange, opened)
+                    if new is not None:
+                        changes[path] = orjson.dumps(new)
+                elif not self._opener.passes and hides_ids(entry, place, self._body):
+                    raise not_found()
+        return changes, len(members - {None})
 
     def _named(self, location: str, name: str | None) -> IdPlace | None:
         """The place of a parameter or field of this name."""

@@ -7,9 +7,10 @@ import orjson
 
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ObjectFacts
-from engine.objects.id_opener import IdOpener
+from engine.objects.id_opener import IdOpener, not_found
 from engine.objects.id_place_names import PlaceNames
-from engine.objects.id_places import JsonName, find
+from engine.objects.id_places import JsonName
+from engine.objects.loose_places import find_loosely, hides_ids
 from engine.objects.response_ids import ResponseSealer
 from engine.values.errors import GatewayError
 from engine.values.json_edit import (
@@ -41,7 +42,7 @@ class SessionIds:
         self._opener, self._sealer, self._json_name = opener, sealer, json_name
         self._owner, self._holder = owner, holder
         self._places = tuple(place for place in facts.names if place.location == MESSAGE)
-        self._names = PlaceNames(self._places, json_name)
+        self._names = PlaceNames(self._places, json_name, lower=True)
 
     def sent(self, message: bytes) -> bytes:
         """A message of the caller with the vendor's ids. Raises GatewayError 400 and 404 for one
@@ -58,8 +59,10 @@ class SessionIds:
         opened = OpenedIds(self._owner, self._holder, "session")
         changes: dict[JsonPath, bytes | None] = {}
         for place in self._places:
-            for path in find(value, place.steps, self._json_name):
+            for path in find_loosely(value, place.steps, self._json_name):
                 text = value_at(value, path)
+                if not self._opener.passes and hides_ids(text, place, self._places):
+                    raise not_found()
                 parts = place.split(text) if isinstance(text, str) else None
                 if parts is None:
                     continue
@@ -76,7 +79,7 @@ class SessionIds:
     def _may_have_ids(self, message: bytes) -> bool:
         if not self._places:
             return False
-        return bool(self._names.places_in(message)) or has_escaped_ascii(message)
+        return bool(self._names.places_in(message.lower())) or has_escaped_ascii(message)
 
 
 def has_messages(facts: ObjectFacts | None) -> bool:

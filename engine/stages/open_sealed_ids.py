@@ -21,7 +21,8 @@ def open_ids(
 ) -> Stage:
     """A stage that replaces sealed ids by the vendor's, behind all policies, which see the sealed
     ones. `owner` is that of the config, `locations` where requests name the model. Parsed JSON
-    without any of these `signs` has nothing to open or to seal; with none all requests may have.
+    that has none of these `signs` in lower case has nothing to open or to seal; without signs all
+    requests may have.
 
     Raises GatewayError 404 for an id that is not the caller's, 400 for objects of two upstreams."""
 
@@ -42,7 +43,9 @@ def open_ids(
 
     def stage_by_signs(exchange: Exchange, following: Handler) -> Response:
         text = exchange.body.in_memory
-        if text is None or exchange.content.value is MISSING or max(map(text.rfind, signs)) >= 0:
+        if text is None or exchange.content.value is MISSING:
+            return stage(exchange, following)
+        if max(map(text.lower().rfind, signs)) >= 0:
             return stage(exchange, following)
         return following(exchange)  # most requests; `exchange.objects` stays None
 

@@ -225,6 +225,8 @@ def test_a_file_goes_into_a_store_of_its_caller_only(sealed: Running) -> None:
         file_search_store_name=store, file=io.BytesIO(b"hi"), config=options
     )
     assert "/mw" in str(operation.name)
+    document = stores.documents.get(name=f"{store}/documents/d-1")
+    assert str(document.name).startswith("fileSearchStores/mw")
     with pytest.raises(errors.ClientError, match="no such object"):
         other.file_search_stores.upload_to_file_search_store(
             file_search_store_name=store, file=io.BytesIO(b"hi"), config=options

@@ -1,5 +1,6 @@
 """What a document says of objects: on which requests it depends, and whether a body is needed."""
 
+from engine.dialects.gemini.proto_json import json_name
 from engine.objects.facts import Condition
 from engine.objects.facts_reader import read_facts
 from tests.support.each import each
@@ -47,3 +48,21 @@ def test_a_condition_holds_for_true_and_for_an_object(value, holds):
 )
 def test_a_body_is_needed_where_it_has_ids_or_a_mark(facts, expected):
     assert read_facts(facts)[0].needs_body is expected
+
+
+@each(
+    ("value", "holds"),
+    [
+        ({"tools": [{"x": {}}, {"fileSearch": {}}]}, True),
+        ({"tools": [{"file_search": {"a": 1}}]}, True),
+        ({"tools": {"fileSearch": {}}}, True),
+        ({"tools": [{"x": {"fileSearch": {}}}]}, False),
+        ({"tools": [{"fileSearch": False}]}, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+def test_a_condition_may_be_of_any_item(value, holds):
+    facts, faults = read_facts({"when": "body#/tools/*/fileSearch"})
+    assert faults == []
+    assert facts.when.holds(value, json_name) is holds

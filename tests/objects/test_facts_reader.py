@@ -45,6 +45,7 @@ def test_the_file_that_is_sent_on_as_it_arrives(streams, expected):
         ({"streams": "body#/a/b"}, ("streams",)),
         ({"streams": 3}, ("streams",)),
         ({"when": "store"}, ("when",)),
+        ({"when": "body#/**/store"}, ("when",)),
         ({"when": {"kinds": ["message"]}}, ("when", "at")),
         ({"when": {"at": "body#/thread"}}, ("when", "kinds")),
         ({"when": {"at": "body#/thread", "kinds": ["M"]}}, ("when", "kinds")),

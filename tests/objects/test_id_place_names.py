@@ -32,6 +32,12 @@ def test_either_spelling_of_a_member_counts():
     assert PlaceNames([FILE], json_name).places_in(text) == [FILE]
 
 
+def test_names_of_texts_in_lower_case():
+    text = b'{"Messages": [{"file": {"FileID": "f"}}]}'
+    assert PlaceNames([FILE], json_name).places_in(text.lower()) == []
+    assert PlaceNames([FILE], json_name, lower=True).places_in(text.lower()) == [FILE]
+
+
 @pytest.mark.parametrize("place", [ANY, HYPHEN])
 def test_a_place_whose_names_are_not_known_may_be_in_any_text(place):
     names = PlaceNames([place, VOICE])

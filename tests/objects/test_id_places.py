@@ -56,6 +56,8 @@ BODY = {"a": [{"b": "1"}, {"b": "2", "c": {"b": "3"}}], "b": "4"}
         (("**", "b"), {("b",), ("a", 0, "b"), ("a", 1, "b"), ("a", 1, "c", "b")}),
         (("a", "b"), set()),
         (("x", "*"), set()),
+        (("a", "**", "c", "*"), set()),
+        (("**", "a", "*"), {("a", 0), ("a", 1)}),
     ],
 )
 def test_a_place_has_every_value_that_it_names(steps, paths):
@@ -99,6 +101,12 @@ def test_deep_values_need_no_deep_stack():
         ),
         ({"after": "files/"}, "https://v.example/other", None),
         ({"after": "files/", "hosts": ["v.example"]}, "https://w.example/files/abc", None),
+        ({"after": "files/", "hosts": ["*v.example"]}, "https://w.example/files/abc", None),
+        (
+            {"after": "files/", "hosts": ["x", "*-v.*.example"]},
+            "https://eu-v.a.example./files/abc",
+            ("https://eu-v.a.example./files/", "abc", ""),
+        ),
         ({"after": "files/", "hosts": ["v.example"]}, "files/abc", ("files/", "abc", "")),
         ({"after": "files/", "hosts": ["v.example"]}, "//[/files/a", ("//[/files/", "a", "")),
         (

@@ -169,5 +169,5 @@ def test_json_with_an_id_has_a_sign_of_it(name: str) -> None:
                 pointers += [facts.when.at] if facts.when is not None else []
                 for steps in pointers if signs else ():
                     names = (step for step in steps if step not in (ANY, ANY_DEPTH))
-                    text = orjson.dumps([{name: 1} for name in names])
+                    text = orjson.dumps([{name: 1} for name in names]).lower()
                     assert any(sign in text for sign in signs), steps

@@ -143,7 +143,7 @@ def text_at(place: IdPlace, sealed: str) -> str:
     text = sealed.removeprefix(re.sub(r"\{[^}]*\}", "v", place.prefix))
     if not place.after:
         return text
-    host = min(place.hosts, default="vendor.example")
+    host = min(place.hosts, default="vendor.example").replace("*", "eu-")
     return f"https://{host}/x/{place.after}{text}"
 
 
@@ -297,6 +297,40 @@ def test_an_answer_has_ids_of_its_caller_alone(house: House) -> None:
     house.answer[:] = ["application/json", ANSWER]
     assert faults == []
     assert places >= 600
+
+
+SOURCE = {"fileSearchStore": "fileSearchStores/raw-1", "mediaId": "fileSearchStores/raw-1/media/2"}
+GROUNDED = {
+    "candidates": [
+        {
+            "content": {"role": "model", "parts": [{"text": "hi"}]},
+            "finishReason": "STOP",
+            "groundingMetadata": {"groundingChunks": [{"retrievedContext": SOURCE}]},
+        }
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("operation", "kind", "text"),
+    [
+        ("generateContent", "application/json", b"%b"),
+        ("streamGenerateContent", "text/event-stream", b"data: %b\n\n"),
+        ("streamGenerateContent", "application/json", b"[%b]"),
+    ],
+)
+def test_the_sources_of_a_model_are_stores_of_the_caller(
+    house: House, operation: str, kind: str, text: bytes
+) -> None:
+    (route,) = (r for r in house.routes if r.operation.id == f"gemini.{operation}")
+    facts: ObjectFacts = route.objects  # type: ignore[assignment]
+    place = next(p for p in facts.names if p.kind == "file_search_store" and p.steps[-1] == ANY)
+    store = house.sealed(route, place, "fileSearchStores/raw-1")
+    house.answer[:] = kind, text % orjson.dumps(GROUNDED)
+    status, body = house.ask(route, ANN, {place: store})
+    sealed = orjson.dumps(GROUNDED).replace(b"fileSearchStores/raw-1", store.encode())
+    assert (status, sealed in body) == (200, True), body
+    house.answer[:] = ["application/json", ANSWER]
 
 
 def test_an_id_in_a_message_of_a_session_is_its_owner_s_alone(house: House) -> None:

@@ -96,6 +96,16 @@ def test_a_vendor_gets_one_cursor_alone():
     assert page_query("before=x&after=y", IDS, "", 50, backward=False) == "limit=50"
 
 
+@each("query", ["after[]=file-1", "AFTER=file-1", "After%5B0%5D=file-1&before[]=file-2"])
+def test_a_vendor_gets_no_cursor_of_the_callers_in_another_spelling(query):
+    assert page_query(f"{query}&x=1", IDS, "", 50, backward=False) == "x=1&limit=50"
+
+
+def test_a_cursor_has_one_spelling_of_two():
+    query = page_query("page_token=raw&pageToken=mine", TOKENS, "f7", 9, backward=False)
+    assert query == "pageSize=9&pageToken=f7"
+
+
 ROWS = [{"id": "a"}, {"id": "b"}]
 
 

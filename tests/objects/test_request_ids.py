@@ -195,7 +195,63 @@ def test_a_repeated_member_hides_no_id(text):
     assert error.status in (400, 404)
 
 
-@each("value", [{"file_id": 7}, {"file_id": None}, {"file_id": ""}, {"file_id": {"id": "x"}}, []])
+FORMS = {"names": {"file": ["body#/file_id", "body#/a/*/b/id", "body#/ids/*", "body#/x/**/ids/*"]}}
+
+
+@each(
+    "value",
+    [
+        {"FILE_ID": "TEXT"},
+        {"File_Id": "TEXT", "file_id": MINE},
+        {"A": [{"b": {"id": "TEXT"}}]},
+        {"a": {"b": {"id": "TEXT"}}},
+        {"a": [[{"b": [{"Id": "TEXT"}]}]]},
+        {"ids": "TEXT"},
+        {"ids": [["TEXT"]]},
+        {"ids": {"Ids": "TEXT"}},
+        {"x": {"y": [{"IDs": "TEXT"}]}},
+        {"file_id": ["TEXT"]},
+        {"file_id": {"id": "TEXT"}},
+        {"file_id": 7},
+    ],
+)
+def test_an_id_in_a_form_that_only_lenient_servers_read_is_one(value):
+    """Vendors refuse most of these; a server in Go or PHP reads them."""
+    text = json.dumps(value).encode()
+    for vendor_id in ("file-1", THEIRS):
+        assert refusal(FORMS, with_json(text.replace(b"TEXT", vendor_id.encode()))).status == 404
+    if b"TEXT" in text:
+        passing = with_json(text.replace(b"TEXT", b"file-1"))
+        opened(FORMS, passing, passes=True)
+        assert passing.body.in_memory == text.replace(b"TEXT", b"file-1").replace(
+            MINE.encode(), b"file-1"
+        )
+
+
+def test_the_callers_own_id_in_other_capitals_is_opened():
+    exchange = with_json({"FILE_ID": MINE, "a": {"b": {"ID": MINE}}})
+    opened(FORMS, exchange)
+    assert orjson.loads(exchange.body.in_memory) == {
+        "FILE_ID": "file-1",
+        "a": {"b": {"ID": "file-1"}},
+    }
+
+
+def test_the_schema_of_an_argument_with_the_name_of_ids_is_none():
+    schema = {"ids": {"type": "array", "items": {"type": "string"}}}
+    value = {"x": [{"parameters": {"properties": schema}}], "ids": [MINE]}
+    exchange = with_json(value)
+    opened(FORMS, exchange)
+    assert orjson.loads(exchange.body.in_memory) == {**value, "ids": ["file-1"]}
+
+
+def test_a_list_given_twice_hides_no_id():
+    """Of two items the second one might make up for the member that is given twice."""
+    text = b'{"ids":["file-7"],"ids":["%s","%s"]}' % (MINE.encode(), MINE.encode())
+    assert refusal(FORMS, with_json(text)).status == 400
+
+
+@each("value", [{"file_id": None}, {"file_id": ""}, {"file_id": False}, {"file_id": []}, []])
 def test_what_is_no_text_is_no_id(value):
     exchange = with_json(value)
     opened({"names": {"file": "body#/file_id"}}, exchange)

@@ -93,3 +93,20 @@ def test_only_some_operations_have_ids_in_messages():
     assert has_messages(FACTS)
     assert not has_messages(read_facts({"names": {"file": "path.id"}})[0])
     assert not has_messages(None)
+
+
+@each(
+    "text",
+    [
+        b'{"item": {"File_ID": "TEXT"}}',
+        b'{"item": {"file_id": ["TEXT"]}}',
+        b'{"Response": [{"conversation": "TEXT"}]}',
+        b'{"response": {"conversation": {"id": "TEXT"}}}',
+    ],
+)
+def test_an_id_in_another_form_is_one_of_another(text):
+    with pytest.raises(GatewayError) as raised:
+        ids().sent(text.replace(b"TEXT", b"raw-1"))
+    assert raised.value.status == 404
+    schema = b'{"session": {"tools": [{"parameters": {"properties": {"file_id": {"type": "x"}}}}]}}'
+    assert ids().sent(schema) == schema
