@@ -737,3 +737,81 @@ def test_what_changes_no_answer_is_left_out_and_named(
     limit = {"max_tokens": 99} if caller == "messages" else {}
     request = {"messages": [ASKED], **limit, **members}
     assert exchange(caller, "generate_content", request).dropped == [dropped]
+
+
+PIXEL = "data:image/png;base64,iVBORw0KGgo="
+SOURCE = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+IMAGES: list[Json] = [
+    {"type": "image_url", "image_url": {"url": PIXEL}},
+    {"type": "image_url", "image_url": PIXEL},
+    {"type": "input_image", "image_url": PIXEL},
+    {"type": "image", "source": SOURCE},
+]
+
+
+@each("image", IMAGES)
+@pytest.mark.parametrize("caller", ["chat_completions", "responses", "messages"])
+def test_parts_in_the_words_of_another_format_are_carried(caller: str, image: Json) -> None:
+    turn = {"role": "user", "content": [{"type": "input_text", "text": "Look."}, image]}
+    turns = "input" if caller == "responses" else "messages"
+    limit = {"max_tokens": 99} if caller == "messages" else {}
+    translated = exchange(caller, "generate_content", {turns: [turn], **limit})
+    (content,) = json.loads(translated.target_request.body)["contents"]
+    data = {"mimeType": "image/png", "data": "iVBORw0KGgo="}
+    assert (content["parts"], translated.dropped) == ([{"text": "Look."}, {"inlineData": data}], [])
+
+
+EMPTY = [{}, {"content": None}, {"content": ""}, {"content": []}]
+
+
+@each("content", EMPTY)
+@pytest.mark.parametrize("target", ["responses", "messages", "generate_content", "converse"])
+def test_a_turn_that_says_and_calls_nothing_is_none(target: str, content: Json) -> None:
+    turn = {"role": "assistant", "tool_calls": [], **content}
+    translated = exchange("chat_completions", target, {"messages": [ASKED, turn, ASKED]})
+    assert translated.dropped == []
+    text = translated.target_request.body
+    assert b"assistant" not in text
+    assert b'"model","parts"' not in text
+
+
+@pytest.mark.parametrize("target", ["responses", "messages", "generate_content", "converse"])
+def test_a_greeting_is_carried(target: str) -> None:
+    greeting = {"role": "assistant", "content": "Welcome!"}
+    translated = exchange("chat_completions", target, {"messages": [greeting, ASKED]})
+    assert translated.dropped == []
+    assert translated.target_request.body.index(b"Welcome!") > 0
+
+
+@each(
+    ("target", "model"),
+    [
+        ("messages", "claude-opus-4-6"),
+        ("generate_content", "gemini-3-pro"),
+        ("converse", "amazon.nova-pro-v1:0"),
+    ],
+)
+def test_an_answer_that_the_model_cannot_continue_is_refused_by_name(
+    target: str, model: str
+) -> None:
+    begun = {"role": "assistant", "content": "Well,"}
+    body = json.dumps({"model": "m", "messages": [ASKED, begun]}).encode()
+    translation = Translation(language("chat_completions"), target_language(target))
+    with pytest.raises(GatewayError, match=r"'messages\[1\]' .*does not continue"):
+        translation.request(body, RequestLine(), model, LossRules())
+
+
+SUMMARY = "The user wants tea."
+
+
+@each(("content", "text"), [(SUMMARY, SUMMARY), (None, "")])
+def test_a_summary_that_can_be_read_is_a_text_for_other_vendors(
+    content: str | None, text: str
+) -> None:
+    block = {"type": "compaction", "content": content}
+    turns = [ASKED, {"role": "assistant", "content": [block]}, ASKED]
+    translated = exchange("messages", "chat_completions", {"messages": turns, "max_tokens": 99})
+    messages = json.loads(translated.target_request.body)["messages"]
+    answers = [each["content"] for each in messages if each["role"] == "assistant"]
+    assert answers == ([text] if text else [])
+    assert translated.dropped == ([] if text else ["messages.content"])

@@ -17,6 +17,7 @@ from engine.translations.neutral.calls import call_id
 from engine.translations.neutral.json_members import Members, value_of
 from engine.translations.neutral.request_json import UnknownObject, content_reader, present
 from engine.translations.vendors import openai_content
+from engine.translations.vendors.other_parts import read_other_part
 
 _THINKING = "thinking"
 
@@ -49,7 +50,7 @@ read_content = content_reader(
         shapes.ImagePart: _read_image,
         openai_content.AudioPart: openai_content.read_audio,
         shapes.FilePart: _read_file,
-        UnknownObject: lambda part, place, unread: neutral.Foreign(kind=part.kind or ""),
+        UnknownObject: read_other_part,
     }
 )
 

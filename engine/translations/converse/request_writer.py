@@ -1,5 +1,6 @@
-"""The neutral form -> Converse requests. Users and models take turns, a user begins, results of
-tools come first, and instructions stand above the conversation."""
+"""The neutral form -> Converse requests. Users and models take turns, results of tools come
+first, and instructions stand above the conversation. Claude's models may begin, for others a user
+does (tried by pydantic-ai, pull request 6255, July 2026)."""
 
 from __future__ import annotations
 
@@ -154,6 +155,7 @@ def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losse
         lambda turn, is_continued: _content(turn, writer, is_continued=is_continued),
         losses,
         prefill=model.parameters.prefill,
+        user_first=not model.claude,
     )
     for index in range(len(messages) - 1, 0, -1):
         if messages[index]["role"] == messages[index - 1]["role"]:  # one between had no content

@@ -37,7 +37,7 @@ LANGUAGE = Language(
             *("labels", "serviceTier", "*.partMetadata"),
             *("*.mediaResolution", "*.mediaResolution.*"),
             *("tools.functionDeclarations.response", "tools.functionDeclarations.behavior"),
-            "tools.functionDeclarations.responseJsonSchema",
+            *("tools.functionDeclarations.responseJsonSchema", "*.functionResponse.scheduling"),
         )
     ),
     features=FEATURES,

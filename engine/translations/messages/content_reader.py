@@ -16,8 +16,9 @@ from msgspec import Raw
 from engine.translations.messages import request_shapes as shapes
 from engine.translations.messages.answer_fields import CitationShape, read_signature
 from engine.translations.neutral import content as neutral
-from engine.translations.neutral.json_members import WrongType, read_shape
+from engine.translations.neutral.json_members import Members, WrongType, read_shape
 from engine.translations.neutral.request_json import UnknownObject, content_reader, present
+from engine.translations.vendors.other_parts import read_other_part
 from engine.values.json_edit import JsonPath
 from engine.values.trees import Json
 
@@ -47,7 +48,16 @@ def _foreign(
 def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> neutral.Block:
     if unknown.kind is None:
         raise WrongType(f"{place}.type", "the type of a block")
-    return _foreign(unknown, unknown.kind)
+    block = read_other_part(unknown, place, unread)
+    if not isinstance(block, neutral.Foreign):
+        return block
+    block = _foreign(unknown, unknown.kind)
+    if unknown.kind == "compaction":
+        summary = Members(unknown.raw, place).text("content")
+        block.omissible = not summary  # the vendor could write none, and goes on without it
+        text = neutral.Text(text=summary or "", place=place, cache=block.cache)
+        block.substitute = text if summary else None
+    return block
 
 
 def _read_text(block: shapes.TextBlock, place: str, unread: list[str]) -> neutral.Text:

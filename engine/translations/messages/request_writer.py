@@ -37,7 +37,9 @@ def write_turns(request: ChatRequest, writer: ContentWriter, model: Model, losse
         content_blocks = writer.content(results_before_others(turn))
         return _without_end_space(content_blocks) if is_continued else content_blocks
 
-    turns = from_user_to_user(request, messages, content, losses, prefill=model.prefill)
+    turns = from_user_to_user(
+        request, messages, content, losses, prefill=model.prefill, user_first=False
+    )
     members: Json = {}
     if instructions := writer.content(system):
         members["system"] = instructions

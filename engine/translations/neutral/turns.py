@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import chain, takewhile
+from itertools import chain
 from operator import attrgetter
 
 import msgspec
@@ -98,10 +98,12 @@ def from_user_to_user(
     losses: Losses,
     *,
     prefill: bool,
+    user_first: bool,
 ) -> list[Json]:
-    """The turns for a vendor that requires a user's turn at the beginning and, unless the model
-    accepts a `prefill`, at the end, where it takes no instructions. `write` returns the content of
-    a turn; its second argument says whether the model continues the turn. Turns without content are
+    """The turns for a vendor that requires a user's turn at the end, unless the model accepts a
+    `prefill`, and takes no instructions there. `user_first`: it requires one at the beginning, too,
+    which is added to a conversation that the assistant begins. `write` returns the content of a
+    turn; its second argument says whether the model continues the turn. Turns without content are
     left out."""
     last = turns[-1] if turns else None
     if last is not None and last.role == "assistant":
@@ -120,17 +122,21 @@ def from_user_to_user(
             written_turns.append({"role": turn.role, "content": content})
     if sources and sources[0].role == sources[-1].role == "user":  # nearly always
         return written_turns
-    early = list(takewhile(_is_assistants, sources))
-    for turn in early:
-        losses.add(turn.place, "a conversation begins with the user's turn")
-    if len(sources) == len(early):
+    if all(map(_is_assistants, sources)):
         place = request.place_of("messages")
         losses.remainder_error = WrongType(place, "a user's turn with content for this model")
     elif _is_assistants(sources[-1]) and sources[-1] is not last:
         # The vendor refuses an empty turn, and would continue the assistant's before it.
         expected = "a last turn with content for this model"
         losses.remainder_error = WrongType(turns[-1].place, expected)
-    return written_turns[len(early) :]
+    elif user_first and _is_assistants(sources[0]):
+        silent = Message(role="user", blocks=[Text(text=_SILENCE)], place=sources[0].place)
+        return [{"role": "user", "content": write(silent, False)}, *written_turns]
+    return written_turns
+
+
+_SILENCE = "(The assistant begins.)"
+"""The user's turn before a greeting."""
 
 
 def results_before_others(message: Message) -> list[Block]:

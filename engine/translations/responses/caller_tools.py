@@ -1,5 +1,6 @@
 """Tools that the caller runs and that only responses have: groups of functions (`namespace`), tools
-whose input is a plain text (`custom`), and the caller's search for further tools (`tool_search`).
+whose input is a plain text (`custom`), the caller's shell (`local_shell`) and its search for
+further tools (`tool_search`).
 
 A model of another vendor gets functions in their place; a call of such a function is written back
 as the item that its caller expects.
@@ -24,6 +25,9 @@ from engine.values.trees import Json
 SEARCH = "tool_search"
 """The function that stands for the caller's search for tools."""
 
+SHELL = "local_shell"
+"""The function that stands for the caller's shell."""
+
 _MAX_GROUP = 128
 """The longest name of a group, in characters, that may begin the names of any number of tools."""
 
@@ -37,6 +41,17 @@ _INPUT = {
     "additionalProperties": False,
 }
 _TEXT_SCHEMA = Raw(encode(_INPUT))
+_RUNS = "Runs a command on the user's machine: a program and its arguments, without a shell."
+_COMMAND = {
+    "type": "object",
+    "properties": {
+        "command": {"type": "array", "items": {"type": "string"}},
+        "working_directory": {"type": "string"},
+        "timeout_ms": {"type": "integer"},
+        "env": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+    "required": ["command"],
+}
 
 
 def read_tools(
@@ -69,6 +84,10 @@ def _read_tool(
         functions = [_read_text_tool(tool, names)]
     elif kind == "tool_search" and tool.text("execution") == "client":
         functions = [_read_search(tool, names)]
+    elif kind == SHELL:
+        function = Tool(name=SHELL, description=_RUNS, schema=Raw(encode(_COMMAND)), place=place)
+        functions = [_named(function, CallerTool(SHELL, SHELL), names)]
+        tool.rest()
     return BuiltInTool(name=kind, raw=raw, functions=functions, place=place)
 
 
@@ -150,7 +169,7 @@ def needs_whole(call: neutral.ToolCall, request: ChatRequest) -> bool:
 
 def call_prefix(call: neutral.ToolCall, request: ChatRequest) -> str:
     kind = request.caller_tools.get(call.name, _FUNCTION).kind
-    return {"custom": "ctc", "tool_search": "tsc"}.get(kind, "fc")
+    return {"custom": "ctc", SEARCH: "tsc", SHELL: "lsh"}.get(kind, "fc")
 
 
 def call_item(call: neutral.ToolCall, item_id: str, status: str, request: ChatRequest) -> Json:
@@ -166,6 +185,9 @@ def call_item(call: neutral.ToolCall, item_id: str, status: str, request: ChatRe
         arguments = arguments_object(call) if complete else {}
         more = {"execution": "client", "arguments": arguments}
         return {"type": "tool_search_call", "status": status, **head, **more}
+    if tool.kind == SHELL:
+        action = _action(call) if complete else {"type": "exec", "command": [], "env": {}}
+        return {"type": "local_shell_call", "status": status, **head, "action": action}
     return {
         "id": item_id,
         "type": "function_call",
@@ -175,6 +197,17 @@ def call_item(call: neutral.ToolCall, item_id: str, status: str, request: ChatRe
         **group,
         "name": tool.name or call.name,
     }
+
+
+def _action(call: neutral.ToolCall) -> Json:
+    """What the caller's shell is to do. A command may also come as one text. Raises WrongType."""
+    arguments = Members(arguments_object(call))
+    if arguments.is_text("command"):
+        command = ["sh", "-c", arguments.text("command") or ""]
+    else:
+        command = arguments.texts("command") or []
+    env = arguments.raw("env") or Raw(b"{}")
+    return {**arguments.copy(), "type": "exec", "command": command, "env": env}
 
 
 def call_text(call: neutral.ToolCall) -> str:

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.answer_json import TextPiece
-from engine.translations.neutral.json_members import WrongType, read_shape
+from engine.translations.neutral.json_members import NULL, Members, WrongType, encode, read_shape
 from engine.translations.neutral.request import ChatRequest, Message, MissingTurns, Role
 from engine.translations.neutral.request_json import (
     JsonObject,
@@ -22,6 +22,7 @@ from engine.translations.responses import caller_tools
 from engine.translations.responses import request_shapes as shapes
 from engine.translations.responses.answer_fields import Annotation, read_signature, thoughts
 from engine.translations.vendors import openai_content
+from engine.translations.vendors.other_parts import read_other_part
 
 _ANNOTATIONS = msgspec.json.Decoder(list[Annotation] | None)
 
@@ -74,9 +75,7 @@ read_content = content_reader(
         shapes.ImagePart: _read_image,
         shapes.FilePart: _read_file,
         openai_content.AudioPart: openai_content.read_audio,
-        UnknownObject: lambda part, place, unread: neutral.Foreign(
-            kind=f"content.{part.kind or ''}"
-        ),
+        UnknownObject: lambda part, place, unread: read_other_part(part, place, unread, "content."),
     }
 )
 
@@ -180,11 +179,26 @@ def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> neutra
         return call
     if kind == "custom_tool_call_output":
         return _result(shapes.ResultItem.read(raw, place, unread), place, unread)
+    if kind == "local_shell_call":
+        return _shell_call(shapes.ShellCallItem.read(raw, place, unread), place)
+    if kind == "local_shell_call_output":
+        result = shapes.ResultItem.read(raw, place, unread)
+        # The vendor's document has the id of the call as that of the item.
+        result.call_id = result.call_id or Members({"id": result.id or NULL}, place).text("id")
+        return _result(result, place, unread)
     if kind == "tool_search_call":
         return _search_call(raw, place, unread)
     if kind == "tool_search_output":
         return _search_result(raw, place, request)
     return None
+
+
+def _shell_call(item: shapes.ShellCallItem, place: str) -> neutral.ToolCall:
+    call_id = openai_content.required(item.call_id, f"{place}.call_id")
+    action = Members(item.action or b"{}", f"{place}.action").copy()
+    action.pop("type", None)
+    arguments = encode(action).decode()
+    return neutral.ToolCall(id=call_id, name=caller_tools.SHELL, arguments=arguments, place=place)
 
 
 def _search_call(raw: Raw, place: str, unread: list[str]) -> neutral.ToolCall | None:

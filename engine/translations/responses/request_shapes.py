@@ -113,6 +113,11 @@ class ResultItem(ItemObject):
     name: Raw = Raw()
 
 
+class ShellCallItem(ItemObject):
+    call_id: str | None = None
+    action: Raw = Raw()
+
+
 class SearchCallItem(ItemObject):
     call_id: str | None = None
     arguments: Raw = Raw()

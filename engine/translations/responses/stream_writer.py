@@ -165,7 +165,7 @@ class Writer(events.FirstCandidateWriter):
 
     def _call_done(self, item: Json, *, whole: bool) -> bytes:
         """The end of what a call is given; `whole`: nothing of it has been written."""
-        if item["type"] == "tool_search_call":
+        if item["type"] in ("tool_search_call", "local_shell_call"):
             return b""
         if item["type"] == "custom_tool_call":
             kind, name, whole = "custom_tool_call_input", "input", True

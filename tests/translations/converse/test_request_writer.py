@@ -105,10 +105,11 @@ def test_only_some_models_continue_their_own_turn() -> None:
     assert roles(request.body) == ["user"]
 
 
-def test_a_conversation_begins_with_the_users_turn() -> None:
+def test_a_greeting_stays_behind_a_turn_of_the_users_where_one_must_begin() -> None:
     request = written(NOVA, assistant(Text(text="x")), HI)
-    assert request.lost == {"messages[1]": "a conversation begins with the user's turn"}
-    assert roles(request.body) == ["user"]
+    assert (roles(request.body), request.lost) == (["user", "assistant", "user"], {})
+    assert request.body["messages"][0]["content"] == [{"text": "(The assistant begins.)"}]
+    assert roles(written(CLAUDE_4_1, assistant(Text(text="x")), HI).body) == ["assistant", "user"]
 
 
 def test_instructions_behind_a_models_turn_are_lost() -> None:

@@ -181,7 +181,8 @@ KINDS = [
         types.FunctionResponse,
         result,
         carried={"id": "1", "name": "f", "response": {"a": 1}, "parts": [{"inlineData": INLINE}]},
-        refused={"scheduling": "SILENT", "willContinue": True},
+        hints={"scheduling": "SILENT"},
+        refused={"willContinue": True},
     ),
     Kind(
         types.FunctionResponsePart,

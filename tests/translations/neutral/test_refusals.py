@@ -96,9 +96,9 @@ def test_of_many_fields_five_are_named_and_the_others_counted() -> None:
 
 
 def test_a_reason_stands_with_its_field() -> None:
-    early = [{"role": "assistant", "content": "Well"}, *TURNS]
-    message = refusal(messages=early, n=2).message
-    assert "'messages[0]' (a conversation begins with the user's turn)" in message
+    turns = [*TURNS, {"role": "user", "content": [AUDIO]}]
+    message = refusal(messages=turns, n=2).message
+    assert "'messages[1].content[0]' (the model takes no audio)" in message
 
 
 ASKED = {"role": "user", "content": "And now?"}

@@ -63,20 +63,24 @@ def test_parts_of_a_turn_keep_its_marks() -> None:
 
 
 @each(
-    ("turns", "prefill", "expected_turns", "expected_losses", "error_place"),
+    ("turns", "prefill", "user_first", "expected_turns", "expected_losses", "error_place"),
     [
-        ("u:- a:x u:x", False, "u a u", [], None),
-        ("a:x u:-", True, "u", ["a:x"], None),
-        ("u:- a:-", True, "u a+", [], None),
-        ("u:- a:-", False, "u", ["a:-"], None),
-        ("u:- a:x u:", True, "u a", [], "u:"),
-        ("u: a:x", True, "", ["a:x"], "messages"),
-        ("", True, "", [], "messages"),
+        ("u:- a:x u:x", False, True, "u a u", [], None),
+        ("a:x u:-", True, False, "a u", [], None),
+        ("a:x u:-", True, True, "u a u", [], None),
+        ("a:- a:x u:-", False, True, "u a a u", [], None),
+        ("u:- a:-", True, True, "u a+", [], None),
+        ("u:- a:-", False, True, "u", ["a:-"], None),
+        ("u:- a:x u:", True, True, "u a", [], "u:"),
+        ("a:x u:", True, True, "a", [], "messages"),
+        ("u: a:x", True, False, "a+", [], "messages"),
+        ("", True, True, "", [], "messages"),
     ],
 )
 def test_turns_from_a_users_to_a_users(
     turns: str,
     prefill: bool,
+    user_first: bool,
     expected_turns: str,
     expected_losses: list[str],
     error_place: str | None,
@@ -89,7 +93,9 @@ def test_turns_from_a_users_to_a_users(
 
     messages = [turn(each_turn) for each_turn in turns.split()]
     request = ChatRequest(language="", model="", messages=messages)
-    result = from_user_to_user(request, messages, write, losses, prefill=prefill)
+    result = from_user_to_user(
+        request, messages, write, losses, prefill=prefill, user_first=user_first
+    )
     error = losses.remainder_error
     assert " ".join(each_turn["content"] for each_turn in result) == expected_turns
     assert [loss.place for loss in losses.losses] == expected_losses

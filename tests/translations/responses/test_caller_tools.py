@@ -12,6 +12,7 @@ from openai.types.responses import (
     ResponseFunctionToolCall,
     ResponseToolSearchCall,
 )
+from openai.types.responses.response_output_item import LocalShellCall
 from pydantic import TypeAdapter
 
 from engine.translations import language
@@ -82,6 +83,8 @@ def item(tool: CallerTool, arguments: str, status: str = "completed") -> Any:
         (CallerTool("custom", "note", "crm"), '{"input": "Hi"}', ResponseCustomToolCall),
         (CallerTool("function", "find", "crm"), '{"id": 7}', ResponseFunctionToolCall),
         (CallerTool("tool_search", "tool_search"), '{"query": "x"}', ResponseToolSearchCall),
+        (CallerTool("local_shell", "local_shell"), '{"command": ["ls"]}', LocalShellCall),
+        (CallerTool("local_shell", "local_shell"), '{"command": "ls | wc"}', LocalShellCall),
     ],
 )
 def test_the_sdk_reads_the_item_of_each_kind(tool: CallerTool, arguments: str, kind: Any) -> None:
@@ -99,7 +102,18 @@ def test_arguments_of_another_form_are_given_as_the_model_wrote_them(arguments: 
     assert item(CallerTool("custom", "note"), arguments)["input"] == arguments
 
 
-@pytest.mark.parametrize("kind", ["custom", "tool_search"])
+def test_a_command_that_is_one_text_is_given_to_a_shell() -> None:
+    shell, env = CallerTool("local_shell", "local_shell"), {"A": "1"}
+    action = item(shell, '{"command": "ls | wc", "timeout_ms": 9, "env": {"A": "1"}}')["action"]
+    assert json.loads(msgspec.json.encode(action)) == {
+        "type": "exec",
+        "command": ["sh", "-c", "ls | wc"],
+        "timeout_ms": 9,
+        "env": env,
+    }
+
+
+@pytest.mark.parametrize("kind", ["custom", "tool_search", "local_shell"])
 def test_arguments_that_are_no_object_are_wrong(kind: str) -> None:
     with pytest.raises(WrongType):
         item(CallerTool(kind, "x"), "[1")

@@ -169,6 +169,36 @@ def test_thoughts_of_another_form_are_named(name: str) -> None:
         block_of({"type": "reasoning", name: "c"})
 
 
+ACTION = {"type": "exec", "command": ["ls"], "env": {}}
+
+
+@each(
+    ("item", "block"),
+    [
+        (
+            {"type": "local_shell_call", "id": "lsh_1", "call_id": "c1", "action": ACTION},
+            ToolCall(
+                id="c1", name="local_shell", arguments='{"command":["ls"],"env":{}}', place=PLACE
+            ),
+        ),
+        (
+            {"type": "local_shell_call_output", "id": "c1", "output": "a"},
+            ToolResult(id="c1", content=[Text(text="a", place=f"{PLACE}.output")], place=PLACE),
+        ),
+        (
+            {"type": "local_shell_call_output", "id": "x", "call_id": "c1", "output": "a"},
+            ToolResult(id="c1", content=[Text(text="a", place=f"{PLACE}.output")], place=PLACE),
+        ),
+    ],
+)
+def test_commands_of_the_callers_shell_are_calls_for_other_vendors(
+    item: Json, block: ToolCall | ToolResult
+) -> None:
+    foreign = block_of(item)
+    assert isinstance(foreign, Foreign)
+    assert foreign.substitute == block
+
+
 SEARCH = {"call_id": "c1", "execution": "client"}
 
 

@@ -130,15 +130,18 @@ ITEMS: dict[str, Json] = {
     "function_call_output": {"call_id": "c", "output": "x"},
     "reasoning": {"id": "rs_1", "summary": []},
 }
-CALLERS = {"custom_tool_call", "custom_tool_call_output", "tool_search_call", "tool_search_output"}
+CALLERS = {
+    *("custom_tool_call", "custom_tool_call_output", "tool_search_call", "tool_search_output"),
+    *("local_shell_call", "local_shell_call_output"),
+}
 """Items of tools that the caller runs (`caller_tools`)."""
 
 VENDORS = {
     *("item_reference", "compaction"),
     *("configuration_update", "program", "program_output", "image_generation_call"),
     *("file_search_call", "web_search_call", "computer_call", "computer_call_output"),
-    *("code_interpreter_call", "local_shell_call", "local_shell_call_output"),
     *("shell_call", "shell_call_output", "apply_patch_call", "apply_patch_call_output"),
+    "code_interpreter_call",
     *("mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "mcp_call"),
 }
 """Items that only this vendor understands."""
@@ -195,9 +198,9 @@ def test_no_member_of_a_message_is_a_loss() -> None:
 
 VENDOR_TOOLS = {
     *("file_search", "computer", "computer_use_preview", "mcp", "code_interpreter"),
-    *("programmatic_tool_calling", "image_generation", "local_shell", "shell", "apply_patch"),
+    *("programmatic_tool_calling", "image_generation", "shell", "apply_patch"),
 }
-CALLER_TOOLS = {"custom", "namespace", "tool_search"}
+CALLER_TOOLS = {"custom", "namespace", "tool_search", "local_shell"}
 SEARCHES = {
     *("web_search", "web_search_2025_08_26"),
     *("web_search_preview", "web_search_preview_2025_03_11"),
