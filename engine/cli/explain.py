@@ -27,6 +27,8 @@ from engine.source.suggestion import did_you_mean
 from engine.values.caller import Caller
 from engine.values.units import unix_time
 
+_NO_TOKENS = "it has none: `modelway token new NAME` prints an entry for `tokens`"
+
 
 @click.command()
 @config_option
@@ -171,7 +173,7 @@ def _caller(plan: Plan, name: str) -> Caller:
         message = f"'{name}' is a caller with a token of an issuer: write --token @FILE with one"
         raise click.UsageError(message)
     if config.stores.records is None:
-        hint = did_you_mean(name, callers) or "the config has no tokens; add one under tokens:"
+        hint = did_you_mean(name, callers) or _NO_TOKENS
         raise click.UsageError(f"there is no token '{name}' in the config; {hint}")
     from engine.callers import lookup  # only a deployment with a database has its drivers
 

@@ -151,7 +151,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     link, record = tmp_path / ".bashrc", ChangeRecord(tmp_path / "state", "agent")
     os.mkfifo(tmp_path / "pipe")
     link.symlink_to(tmp_path / "pipe")  # as people link a file to /dev/null
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         record.apply([with_block(link, None, BLOCK)])
     assert (tmp_path / "pipe").is_fifo()
     assert not record.exists()

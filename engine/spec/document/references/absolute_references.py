@@ -203,7 +203,8 @@ def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> bool:
     if uri not in library.files:
         if not is_file(uri):
             library.absent.append(uri)
-            _note(node, "MW203", f"there is no file '{target}'", "", findings)
+            hint = "names of files are relative to the file with the $ref"
+            _note(node, "MW203", f"there is no file '{target}'", hint, findings)
             return False
         display_name = str(FilePath(library.files[node.uri].file).parent / unquote(target))
         file = library.open(uri, display_name)
