@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -189,13 +189,29 @@ def test_a_caller_who_leaves_frees_his_place_or_his_turn(
             assert two.head()[0] == 101
 
 
+def worker_of(front: Running, port: int) -> int:
+    """The worker that has the connection of the client at a port (proc(5), /proc/net/tcp)."""
+    ends = f":{front.port:04X}", f":{port:04X}"
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    inode = next(r[9] for r in rows if r[1].endswith(ends[0]) and r[2].endswith(ends[1]))
+    return next(pid for pid in front.workers() if f"socket:[{inode}]" in descriptors(pid))
+
+
+def descriptors(pid: int) -> set[str]:
+    """What the open descriptors of a process are; those that it closes meanwhile are left out."""
+    links = set()
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            links.add(os.readlink(path))
+    return links
+
+
 def test_the_sessions_of_a_killed_worker_free_their_places(
     tmp_path: Path, upstream: Recorder, rooms: Rooms
 ) -> None:
     with bounded(tmp_path, upstream, "max_in_flight: 1") as front, asking(front.port) as one:
         assert one.head()[0] == 101
-        worker = max(front.workers(), key=lambda pid: len(os.listdir(f"/proc/{pid}/fd")))
-        os.kill(worker, signal.SIGKILL)
+        os.kill(worker_of(front, one.sock.getsockname()[1]), signal.SIGKILL)
         one.sock.settimeout(PATIENCE)
         one.rest()
         with asking(front.port) as two:
