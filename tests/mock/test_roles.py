@@ -71,8 +71,8 @@ def test_an_object_of_a_document_without_facts_needs_not_have_been_created(paper
 def test_a_list_of_a_document_without_facts_is_the_example_until_there_is_an_object(papers):
     assert call(papers, "GET", "/papers").json == {"data": [{"id": "p"}]}
     assert call(papers, "GET", "/papers/p/pages").json == {"data": [{"id": "p"}]}
-    made = call(papers, "POST", "/papers").json
-    assert call(papers, "GET", "/papers").json == {"data": [made]}
+    paper = call(papers, "POST", "/papers").json
+    assert call(papers, "GET", "/papers").json == {"data": [paper]}
 
 
 def test_an_object_of_a_document_without_facts_does_not_exist_when_it_was_deleted(papers):

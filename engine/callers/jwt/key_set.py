@@ -39,8 +39,8 @@ class KeySet:
         self._issuer = issuer
         self._keys = CachedLoad(f"the keys of {issuer}", lambda: [*load()][:MAX_KEYS], clock)
         self._compiled: dict[tuple[int, str], jwt.PyJWK | None] = {}
-        self._found: dict[tuple[str | None, str], jwt.PyJWK] = {}
-        self._found_version = 0
+        self._keys_by_name: dict[tuple[str | None, str], jwt.PyJWK] = {}
+        self._keys_version = 0
 
     @property
     def version(self) -> int:
@@ -63,11 +63,11 @@ class KeySet:
     def _find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
         """The only key that fits and can be used: a token without `kid` is not tried with one key
         after the other."""
-        if self._found_version != self.version:
-            self._found_version, self._found, self._compiled = self.version, {}, {}
-        found = self._found.get((kid, algorithm))
-        if found is not None:
-            return found
+        if self._keys_version != self.version:
+            self._keys_version, self._keys_by_name, self._compiled = self.version, {}, {}
+        match = self._keys_by_name.get((kid, algorithm))
+        if match is not None:
+            return match
         usable = [
             compiled
             for at, key in enumerate(self._keys.value or ())
@@ -76,7 +76,7 @@ class KeySet:
         ]
         if len(usable) != 1:
             return None
-        self._found[kid, algorithm] = usable[0]
+        self._keys_by_name[kid, algorithm] = usable[0]
         return usable[0]
 
     def _compile(self, at: int, key: Mapping[str, Any], algorithm: str) -> jwt.PyJWK | None:

@@ -161,9 +161,9 @@ class Schemas:
         for _ in range(_MAX_BROKEN):
             text, parts = self._parts.of(uri, path)
             validator = validator_of(self.is_30, uri, text, parts)
-            known = is_complete or validator.is_sound_beside(self._sound_parts)
+            parts_are_sound = is_complete or validator.is_sound_beside(self._sound_parts)
             try:
-                validator.prove(known=known, cheap=cheap, graph=self._graph)
+                validator.prove(known=parts_are_sound, cheap=cheap, graph=self._graph)
             except ValueError as error:
                 self.has_broken = True
                 root = SchemaPart(uri, path, text)

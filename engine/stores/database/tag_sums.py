@@ -73,9 +73,9 @@ def totals_by_tag(
 
 def _add(sums: _Sums, key: str, currency: str, values: list[Any]) -> None:
     """Add `TAG_SUMS` to those of a key. A Total of each combination takes ten times as long."""
-    known = sums.setdefault(key, {})
-    present = known.get(currency)
-    known[currency] = values if present is None else [*map(add, present, values)]
+    amounts = sums.setdefault(key, {})
+    present = amounts.get(currency)
+    amounts[currency] = values if present is None else [*map(add, present, values)]
 
 
 def _requests(by_currency: Mapping[str, Sequence[Any]]) -> int:
