@@ -12,7 +12,8 @@ from typing import IO, Protocol
 from engine.exchange.caller_connection import Readable
 from engine.process.log_throttle import LogThrottle
 from engine.values.errors import GatewayError
-from engine.values.json_edit import Buffer, Edit, apply_edits
+from engine.values.json_edit import Edit, apply_edits
+from engine.values.json_spans import Buffer
 
 IN_MEMORY = 1_000_000
 """The largest body in bytes that is kept in memory; a larger one spools to disk."""

@@ -22,8 +22,9 @@ from engine.guardrails.texts import answer_texts
 from engine.process.loop_turn import await_turn, paced
 from engine.values.event_json import LONG_EVENT, long_data, split_events
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import JsonPath, apply_edits, edits
+from engine.values.json_edit import apply_edits, edits
 from engine.values.json_pointer import pointer
+from engine.values.json_spans import JsonPath
 
 MAX_HELD = 4_000_000
 MAX_EVENTS = 10_000

@@ -14,15 +14,9 @@ from engine.guardrails.texts import request_texts
 from engine.process.loop_turn import FEW_BYTES, await_turn
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import (
-    Ambiguous,
-    Edit,
-    JsonPath,
-    apply_edits,
-    edits,
-    refuse_repeated_names,
-)
+from engine.values.json_edit import Edit, apply_edits, edits
 from engine.values.json_pointer import pointer
+from engine.values.json_spans import Ambiguous, JsonPath, refuse_repeated_names
 from engine.values.media_types import is_json
 
 

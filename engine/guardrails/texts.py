@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.dialects.interface.usage import OutputMembers
 from engine.exchange.exchange import Exchange
-from engine.values.json_edit import JsonPath
+from engine.values.json_spans import JsonPath
 from engine.values.trees import entries_of
 
 MAX_DEPTH = 100

@@ -22,8 +22,9 @@ from engine.process.child_process import ChildFailed
 from engine.process.loop_turn import paced
 from engine.relay.held_body import HeldBody, close_aside, file_pieces, write_all
 from engine.relay.response_headers import STALE_HEADERS
-from engine.values.json_edit import JsonPath, apply_edits, edits
+from engine.values.json_edit import apply_edits, edits
 from engine.values.json_pointer import pointer
+from engine.values.json_spans import JsonPath
 
 MAX_ANSWER = 32_000_000
 """Bytes of an answer in one piece that can be judged."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from engine.dialects.interface.usage import MAX_COUNT, OutputMembers, count
 from engine.exchange.exchange import MISSING, Exchange
-from engine.values.json_edit import Buffer, value_end
+from engine.values.json_spans import Buffer, value_end
 from engine.values.trees import member_at
 from engine.values.usage import NO_USAGE, OutputFields, Path, Takes, Usage
 

@@ -14,7 +14,7 @@ from typing import Any
 from engine.dialects.interface.usage import Meter
 from engine.metering.estimate import estimated_usage, output_tokens, with_characters
 from engine.values.event_json import json_or_none
-from engine.values.json_edit import NESTING, spans
+from engine.values.json_spans import NESTING, spans
 from engine.values.usage import Usage
 
 BUFFERED_BODY = 262_144

@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from engine.values.http_names import HEADER_NAME
-from engine.values.json_edit import JsonPath
 from engine.values.json_pointer import path_of
+from engine.values.json_spans import JsonPath
 from engine.values.trees import entries_of
 
 ANY = "*"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.objects.id_places import ANY, ANY_DEPTH, IdPlace, JsonName, items_of, spellings
-from engine.values.json_edit import JsonPath
+from engine.values.json_spans import JsonPath
 from engine.values.trees import entries_of
 
 

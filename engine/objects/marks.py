@@ -20,7 +20,8 @@ from engine.objects.sealed_ids import Sealer
 from engine.spec.bodies.multipart import Buffer
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import Ambiguous, Edit, JsonPath
+from engine.values.json_edit import Edit
+from engine.values.json_spans import Ambiguous, JsonPath
 from engine.values.trees import value_at
 
 _START = "mwo-"

@@ -24,14 +24,12 @@ from engine.process.loop_turn import paced
 from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
 from engine.spec.parameters.query_string import Query, decode
 from engine.values.errors import GatewayError
-from engine.values.json_edit import (
+from engine.values.json_edit import Edit, apply_edits, edits
+from engine.values.json_spans import (
     ESCAPE,
     Ambiguous,
     Buffer,
-    Edit,
     JsonPath,
-    apply_edits,
-    edits,
     has_escaped_ascii,
     refuse_repeated_names,
 )

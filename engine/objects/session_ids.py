@@ -13,14 +13,8 @@ from engine.objects.id_places import JsonName
 from engine.objects.loose_places import find_loosely, hides_ids
 from engine.objects.response_ids import ResponseSealer
 from engine.values.errors import GatewayError
-from engine.values.json_edit import (
-    Ambiguous,
-    JsonPath,
-    apply_edits,
-    edits,
-    has_escaped_ascii,
-    refuse_repeated_names,
-)
+from engine.values.json_edit import apply_edits, edits
+from engine.values.json_spans import Ambiguous, JsonPath, has_escaped_ascii, refuse_repeated_names
 from engine.values.trees import value_at
 
 MESSAGE = "message"

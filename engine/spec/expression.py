@@ -24,8 +24,9 @@ from engine.spec.bodies.multipart import boundary_of
 from engine.spec.parameters.query_string import Query
 from engine.values.errors import GatewayError
 from engine.values.http_names import HEADER_NAME
-from engine.values.json_edit import Ambiguous, Edit, only_mention, quoted_name, spans
+from engine.values.json_edit import Edit
 from engine.values.json_pointer import path_of, pointer
+from engine.values.json_spans import Ambiguous, only_mention, quoted_name, spans
 
 _FORMS = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
 _EXPRESSION = re.compile(

@@ -27,8 +27,8 @@ from engine.spec.lenient_values import LenientReading, SchemaMembers
 from engine.spec.schemas.member_spellings import Spellings
 from engine.spec.schemas.refusal_messages import Refusal, explain, place
 from engine.values.errors import GatewayError
-from engine.values.json_edit import Ambiguous, refuse_repeated_names
 from engine.values.json_pointer import pointer
+from engine.values.json_spans import Ambiguous, refuse_repeated_names
 from engine.values.media_types import is_json
 from engine.values.trees import Json
 

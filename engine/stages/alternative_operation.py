@@ -27,7 +27,7 @@ from engine.stages.validate import (
     strip_read_only,
 )
 from engine.values.errors import GatewayError, Malformed
-from engine.values.json_edit import Ambiguous, refuse_repeated_names
+from engine.values.json_spans import Ambiguous, refuse_repeated_names
 from engine.values.media_types import is_json
 
 TOKEN, PARAMETERS, MEDIA_TYPE, PARSER, SCHEMA, NAMES = range(6)

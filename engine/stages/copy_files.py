@@ -17,7 +17,8 @@ from engine.objects.id_opener import IdOpener
 from engine.objects.id_places import IdPlace, JsonName, find
 from engine.objects.sealed_ids import Identity, is_sealed, owner_of
 from engine.spec.model_locations import ModelLocations
-from engine.values.json_edit import JsonPath, apply_edits, edits
+from engine.values.json_edit import apply_edits, edits
+from engine.values.json_spans import JsonPath
 from engine.values.trees import value_at
 
 _GONE = (400, 403, 404)

@@ -23,7 +23,7 @@ from engine.objects.sealed_ids import owner_of
 from engine.process.loop_turn import pacer
 from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
 from engine.values.errors import GatewayError
-from engine.values.json_edit import JsonPath
+from engine.values.json_spans import JsonPath
 from engine.values.media_types import essence
 from engine.values.trees import value_at
 

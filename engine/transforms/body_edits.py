@@ -23,7 +23,7 @@ from engine.transforms.look_alikes import other_members
 from engine.transforms.places import JsonName, Place
 from engine.transforms.template import Template, TemplateValues
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import JsonPath
+from engine.values.json_spans import JsonPath
 
 MISSING: Any = object()
 """The result for a value with a template that has no value."""

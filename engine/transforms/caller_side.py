@@ -20,7 +20,7 @@ from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import Ambiguous
+from engine.values.json_spans import Ambiguous
 from engine.values.media_types import body_kind, essence
 
 

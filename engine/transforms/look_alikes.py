@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.spec.expression import lenient_member, lenient_name
 from engine.transforms.places import Place
-from engine.values.json_edit import JsonPath
+from engine.values.json_spans import JsonPath
 
 _MAX_CACHED = 100
 """The longest name whose reading is cached: callers choose the names, and may send large ones."""
@@ -34,12 +34,12 @@ def other_members(value: Any, place: Place) -> list[JsonPath]:
         nodes = [
             (below, (*path, key), is_exact and (key == step or isinstance(key, int)))
             for node, path, is_exact in nodes
-            for key, below in _entries(node, step)
+            for key, below in entries(node, step)
         ]
     return [path for _, path, is_exact in nodes if not is_exact]
 
 
-def _entries(node: Any, step: str) -> list[tuple[str | int, Any]]:
+def entries(node: Any, step: str) -> list[tuple[str | int, Any]]:
     """The entries of a value that a step may be taken for."""
     if isinstance(node, dict):
         reading, longest = _cached_member(step), 2 * len(step) + 2

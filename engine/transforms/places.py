@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
-from engine.values.json_edit import JsonPath
 from engine.values.json_pointer import path_of
+from engine.values.json_spans import JsonPath
 
 _BAD_ESCAPE = re.compile(r"~(?![01])")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")

@@ -19,7 +19,7 @@ from engine.transforms.transform import Transform
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import LONG_EVENT, event_ends, long_data
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import Ambiguous
+from engine.values.json_spans import Ambiguous
 from engine.values.media_types import essence, is_json
 
 MAX_EDITED = 32_000_000

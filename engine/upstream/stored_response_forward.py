@@ -19,7 +19,7 @@ from engine.transforms.edited_body import edit_response
 from engine.upstream.object_forward import ObjectForward
 from engine.upstream.responses.attempt_result import AttemptResult
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import Ambiguous, JsonPath, member_span
+from engine.values.json_spans import Ambiguous, JsonPath, member_span
 from engine.values.media_types import is_json
 
 _FINAL = ("completed", "incomplete")

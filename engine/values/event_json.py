@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from engine.values.json_edit import STRING
+from engine.values.json_spans import STRING
 
 _TYPE = re.compile(rb"event: (\w+[._][\w.]+)\n", re.ASCII)
 _DATA = re.compile(rb"^data: (.*)", re.MULTILINE)

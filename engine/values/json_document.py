@@ -6,21 +6,23 @@ repeated member changes every copy or raises Ambiguous.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import orjson
 
-from engine.values.json_edit import (
-    Edit,
+from engine.values.json_edit import Edit, apply_edits, cut, edits
+from engine.values.json_spans import (
     JsonPath,
-    apply_edits,
-    cut,
-    edits,
+    has_escaped_ascii,
     member_span,
     member_spans,
-    only_member,
+    quoted_name,
+    value_end,
 )
+
+_COLON = re.compile(rb"\s*:\s*")
 
 
 class JsonDocument:
@@ -161,9 +163,15 @@ class JsonDocument:
 
 
 def _only(text: bytes, path: JsonPath) -> tuple[int, int, int] | None:
-    """The span of a member by text search; None if its name occurs more than once."""
-    name = path[-1] if path else None
-    return only_member(text, name) if isinstance(name, str) else None
+    """As `member_span`, for a member that there is, by text search; None if its name occurs more
+    than once, or may be spelt with escapes."""
+    quoted = quoted_name(path[-1]) if path and isinstance(path[-1], str) else b""
+    begin = text.rfind(quoted)
+    if not quoted or text.rfind(quoted, 0, begin) >= 0 or has_escaped_ascii(text):
+        return None
+    match = _COLON.match(text, begin + len(quoted))
+    assert match is not None
+    return begin, match.end(), value_end(text, match.end())
 
 
 def _has(node: Any, step: str | int) -> bool:

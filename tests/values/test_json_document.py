@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.values.json_document import JsonDocument
-from engine.values.json_edit import Ambiguous
+from engine.values.json_spans import Ambiguous
 
 TEXT = b'{ "a" : 1.0, "b":[1, {"c":"x"} ,3 ],\n"d": {"e":null } }'
 

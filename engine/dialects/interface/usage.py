@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple, Protocol, TypeVar, get_args, get_
 
 from msgspec import Meta, Struct, ValidationError, convert, field
 
-from engine.values.json_edit import Buffer
+from engine.values.json_spans import Buffer
 from engine.values.trees import Json
 from engine.values.usage import OutputFields, Usage
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from engine.dialects.interface.streams import END_MARKER, objects_in, write_stream
 from engine.dialects.interface.usage import Edit, UsageOption
 from engine.values.event_json import event_json
-from engine.values.json_edit import Ambiguous, Buffer, span
+from engine.values.json_spans import Ambiguous, Buffer, span
 from engine.values.trees import Json
 
 _ENDS = {

@@ -15,7 +15,8 @@ from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import Identity, owner_of
 from engine.values.errors import GatewayError
-from engine.values.json_edit import JsonPath, apply_edits, edits
+from engine.values.json_edit import apply_edits, edits
+from engine.values.json_spans import JsonPath
 from engine.values.trees import value_at
 
 

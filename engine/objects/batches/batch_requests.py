@@ -15,14 +15,8 @@ from engine.exchange.opened_ids import Batch
 from engine.exchange.request_body import FileView
 from engine.objects.id_places import JsonName, find
 from engine.values.errors import GatewayError
-from engine.values.json_edit import (
-    Ambiguous,
-    Buffer,
-    JsonPath,
-    apply_edits,
-    edits,
-    refuse_repeated_names,
-)
+from engine.values.json_edit import apply_edits, edits
+from engine.values.json_spans import Ambiguous, Buffer, JsonPath, refuse_repeated_names
 from engine.values.trees import value_at
 
 MAX_LINE = 32_000_000

@@ -20,7 +20,8 @@ from engine.spec.document.schema_types import takes_any_text, types_of
 from engine.spec.parameters.casting import Cast, compile_cast
 from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.values.errors import GatewayError, Malformed
-from engine.values.json_edit import Buffer, Edit
+from engine.values.json_edit import Edit
+from engine.values.json_spans import Buffer
 from engine.values.media_types import body_kind, sequence_kind
 
 _CHARSET = re.compile(r';\s*charset="?([^";\s]*)', re.IGNORECASE)

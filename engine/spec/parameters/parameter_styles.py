@@ -16,7 +16,7 @@ from engine.exchange.exchange import MISSING
 from engine.spec.parameters.bracket_names import Tree, tree_of
 from engine.spec.parameters.query_string import Query
 from engine.values.errors import Malformed
-from engine.values.json_edit import Ambiguous, refuse_repeated_names
+from engine.values.json_spans import Ambiguous, refuse_repeated_names
 from engine.values.media_types import is_json
 
 Reader = Callable[[Any], object]  # from the source of its location

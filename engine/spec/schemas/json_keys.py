@@ -6,7 +6,8 @@ import json
 import re
 from typing import Protocol
 
-from engine.values.json_edit import STRING, Buffer, Edit, JsonPath
+from engine.values.json_edit import Edit
+from engine.values.json_spans import STRING, Buffer, JsonPath
 
 _OPENERS = (b"{", b"[")
 _TOKEN = re.compile(rb"(" + STRING + rb")([ \t\r\n]*:)?|[{}\[\],]", re.DOTALL)

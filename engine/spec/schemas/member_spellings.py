@@ -22,7 +22,8 @@ from engine.spec.document.schema_types import (
 from engine.spec.schemas.json_keys import TwoSpellings, key_edits
 from engine.spec.schemas.refusal_messages import place
 from engine.values.errors import GatewayError
-from engine.values.json_edit import Buffer, Edit
+from engine.values.json_edit import Edit
+from engine.values.json_spans import Buffer
 
 JsonName = Callable[[str], str]
 """Gives the one name of a member that has two spellings."""

@@ -26,7 +26,7 @@ from engine.translations.neutral.request import (
 from engine.translations.neutral.request_json import UnknownObject, present
 from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.translations.vendors import openai_schemas
-from engine.values.json_edit import JsonPath
+from engine.values.json_spans import JsonPath
 from engine.values.trees import Json
 
 _PLACES = {

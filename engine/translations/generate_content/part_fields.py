@@ -15,7 +15,7 @@ from engine.dialects.gemini.proto_json import json_name
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, encode
 from engine.translations.neutral.request_json import JsonObject
-from engine.values.json_edit import JsonPath
+from engine.values.json_spans import JsonPath
 from engine.values.trees import Json
 
 NAME = "generate_content"

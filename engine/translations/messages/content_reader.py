@@ -19,7 +19,7 @@ from engine.translations.neutral import content as neutral
 from engine.translations.neutral.json_members import Members, WrongType, read_shape
 from engine.translations.neutral.request_json import UnknownObject, content_reader, present
 from engine.translations.vendors.other_parts import read_other_part
-from engine.values.json_edit import JsonPath
+from engine.values.json_spans import JsonPath
 from engine.values.trees import Json
 
 _SEARCHES = ("server_tool_use", "web_search_tool_result")

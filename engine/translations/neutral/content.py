@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from engine.values.json_edit import JsonPath
+from engine.values.json_spans import JsonPath
 from engine.values.trees import Json
 from engine.values.wildcard import Patterns
 

@@ -19,7 +19,7 @@ from engine.spec.schemas.refusal_messages import place
 from engine.upstream.models.choice_search import search_of
 from engine.upstream.models.model_catalog import Catalog, ServedModel
 from engine.values.errors import GatewayError
-from engine.values.json_edit import Ambiguous, JsonPath, refuse_repeated_names, spans
+from engine.values.json_spans import Ambiguous, JsonPath, refuse_repeated_names, spans
 from engine.values.media_types import is_json
 from engine.values.units import format_excerpt
 from engine.values.wildcard import matches, star_text

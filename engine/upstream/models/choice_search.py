@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.config.providers import CallerChoice
 from engine.exchange.exchange import Exchange
-from engine.values.json_edit import has_escaped_ascii
+from engine.values.json_spans import has_escaped_ascii
 
 
 class MemberSearch:

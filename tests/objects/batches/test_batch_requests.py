@@ -18,7 +18,7 @@ from engine.objects.batches.batch_requests import (
     refuse_repeats,
 )
 from engine.values.errors import GatewayError
-from engine.values.json_edit import Ambiguous
+from engine.values.json_spans import Ambiguous
 from tests.support.each import each
 
 
