@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Protocol
+from urllib.parse import unquote
 
 import orjson
 
+from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Holder, OpenedIds
+from engine.objects.id_places import IdPlace
 from engine.objects.sealed_ids import NOBODY, Identity, Sealer, is_sealed
 from engine.values.errors import GatewayError
 
@@ -26,6 +29,19 @@ class IdOpener:
         self.sealer = sealer
         self._everybody = everybody
         self.passes = passes
+
+    def open_at(
+        self, place: IdPlace, value: str, exchange: Exchange, opened: OpenedIds
+    ) -> str | None:
+        """The value at a place of a request with the vendor's id; None if it stays as it is. Raises
+        as `open`."""
+        parts = place.split(value)
+        if parts is None:
+            return None
+        before, text, after = parts
+        prefix = place.full_prefix(lambda name: unquote(exchange.variable(name)))
+        vendor = self.open(text, place.kind, prefix, opened, bearer=place.bearer)
+        return None if vendor is None else before + vendor + after
 
     def open(
         self, text: str, kind: str, prefix: str, opened: OpenedIds, *, bearer: bool = False

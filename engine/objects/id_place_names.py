@@ -1,7 +1,8 @@
-"""At which places a JSON text may have ids, by the names of members in it."""
+"""At which places of ids a JSON text or a form may have one, by the names in it."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from engine.objects.id_places import ANY, ANY_DEPTH, IdPlace, JsonName, spellings
@@ -41,6 +42,32 @@ class PlaceNames:
         """How often a text has the last names of these places."""
         last = {name for place, names in self._of if place in places for name in names[0]}
         return sum(text.count(name) for name in last)
+
+
+class FieldPlaces:
+    """The places of a form or query, by the names of its fields: `a[b]` for the pointer `a/b`."""
+
+    def __init__(self, places: Sequence[IdPlace]) -> None:
+        self._by_name = [(_field_of(place.steps), place) for place in places]
+        # The outermost fields of those that have ids in fields inside of them.
+        self._roots = {name.partition("[")[0] for name, _ in self._by_name if "[" in name}
+
+    def place_of(self, name: str | None) -> IdPlace | None:
+        """The place of a field; None if it has no ids."""
+        for field, place in self._by_name:
+            if name is not None and (name == field or name.startswith(f"{field}[")):
+                return place
+        return None
+
+    def are_inside(self, name: str) -> bool:
+        """Whether fields inside of a field may have ids."""
+        return bool(self._roots) and name.partition("[")[0] in self._roots
+
+
+def _field_of(steps: Sequence[str]) -> str:
+    """The name of the field at a pointer, up to its first wildcard: `a[b]` for `a/b/*`."""
+    names = [*itertools.takewhile(lambda step: not step.startswith("*"), steps[1:])]
+    return steps[0] + "".join(f"[{name}]" for name in names)
 
 
 def sign_of(names: StepNames) -> tuple[bytes, ...]:
