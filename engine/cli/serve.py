@@ -59,7 +59,7 @@ def command(config: ConfigFiles) -> None:
         raise click.ClickException(str(error)) from error
     master = os.getpid()
     try:
-        from engine.server.reload import Gateway
+        from engine.server.gateway import Gateway
 
         formatter = formatter_of(plans.plan.config)
         Gateway(plans, folder, lambda: _announce(plans.plan), formatter, passed).run()
@@ -98,7 +98,7 @@ def _plan(config: ConfigFiles) -> PlanResult:
 
 def _load(plan: Plan) -> None:
     """Load what the master and its workers need, while the config is tried."""
-    import_module("engine.server.reload")
+    import_module("engine.server.gateway")
     preload(plan)
 
 

@@ -49,8 +49,8 @@ class RequestIds:
         condition = sign_of(names)
         always_makes = facts.otherwise.creates or facts.otherwise.marks
         is_in_body = all(each.location == "body" for each in facts.names)
-        knows = is_in_body and self._body.names.are_known
-        knows = knows and (facts.when is None or condition) and not always_makes
+        are_known = is_in_body and self._body.names.are_known
+        knows = are_known and (facts.when is None or condition) and not always_makes
         if not knows or facts.lists or facts.turns or facts.batch or facts.copy:
             return ()
         return (ESCAPE, *condition, *self._body.names.signs)

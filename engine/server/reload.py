@@ -30,14 +30,12 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from engine.app.preload import preload
-from engine.app.services.worker_services import record
 from engine.callers.jwt.identity import issuer_identities, revoked_identities
 from engine.edge.falcon_application import Application
 from engine.plan.route import Plan, PlanResult
@@ -45,18 +43,15 @@ from engine.process.child_process import release_memory, return_memory
 from engine.process.gc_pause import no_collection
 from engine.process.log_throttle import LogThrottle
 from engine.server.config_trial import SECONDS, Boot, Trial, try_out
-from engine.server.gunicorn_application import GunicornApplication
 from engine.server.listening_sockets import (
-    NO_SOCKETS,
-    PassedSockets,
     listen_addresses,
     why_unavailable,
 )
 from engine.server.master_state import Publication, State, WorkerState, read_all
-from engine.server.recorder_process import Run
 from engine.server.removed_tokens import RemovedTokens
 from engine.server.serving import serving
 from engine.server.serving_processes import ALONE, Role
+from engine.server.watched_files import WatchedFiles
 from engine.telemetry.health import ConfigStatus
 
 log = logging.getLogger("modelway")
@@ -86,9 +81,7 @@ class Plans:
         self._boot = boot
         self._seconds = seconds
         self._folder = folder
-        self._files = dict(first.files)
-        self._fingerprint = fingerprint(self._files)
-        self._last_fingerprint: Mapping[Path, object] | None = None
+        self._files = WatchedFiles(first.files)
         now = time.time()
         self.state = State(os.getpid(), first.hash, now, now)
         self._publication = Publication(folder)
@@ -97,7 +90,7 @@ class Plans:
         self._throttle = LogThrottle()
         self._tried_hash = first.hash
         self._next_trial: Trial | None = None
-        self._previous: tuple[Plan, State, dict[Path, str]] | None = None
+        self._previous: tuple[Plan, State, frozenset[Path]] | None = None
         self.stopping = False
 
     def publish(self) -> None:
@@ -127,11 +120,8 @@ class Plans:
     def changed(self) -> bool:
         """Whether the files differ from the config that was planned last, and are the same as at
         the last call: an edit may be incomplete."""
-        now = fingerprint(self._files)
-        is_stable, self._last_fingerprint = now == self._last_fingerprint, now
-        if not is_stable or now == self._fingerprint:
+        if not self._files.changed():
             return False
-        self._fingerprint = now
         trial = self._try(current_digest=self._tried_hash)
         if trial.hash and trial.hash == self._tried_hash:
             return False
@@ -149,10 +139,9 @@ class Plans:
         if result is None or result.plan is None:
             self._refuse(error, now)
             return False
-        self._previous = (self.plan, self.state, self._files)
+        self._previous = (self.plan, self.state, self._files.paths)
         self.plan = result.plan.served()
-        self._files = dict(result.files)
-        self._fingerprint = fingerprint(self._files)
+        self._files.watch(result.files)
         self.state = replace(self.state, hash=result.hash, loaded=now, tried=now, error="")
         del result  # its texts and the routes of its config
         return_memory()
@@ -187,7 +176,7 @@ class Plans:
         assert self._previous is not None
         self.plan, before, files = self._previous
         self.state = replace(before, workers=self.state.workers)
-        self._files = files | dict.fromkeys(self._files, "")
+        self._files.paths |= files
         self._previous = None
         self._refuse(reason, time.time())
 
@@ -203,8 +192,7 @@ class Plans:
             trial, self._next_trial = self._next_trial or self._try(), None
             if trial.hash:
                 self._tried_hash = trial.hash
-                self._files = dict(trial.files) | dict.fromkeys(self._files, "")
-            self._fingerprint = fingerprint(self._files)
+            self._files.watch(self._files.paths.union(trial.files))
             if trial.error:
                 return None, trial.error
             result = self._make_plan()
@@ -235,87 +223,3 @@ class Plans:
 
 def _addresses(plan: Plan) -> dict[str, str]:
     return listen_addresses(plan.config.server.listen, plan.config.telemetry.address)
-
-
-def fingerprint(files: Mapping[Path, object]) -> dict[Path, object]:
-    """The real path, inode, modification time and size of files, to see whether they change.
-
-    Their folders are included, for files that appear or disappear.
-    """
-    paths = {*files, *(path.parent for path in files)}
-    return {path: _stat(path) for path in sorted(paths)}
-
-
-def _stat(path: Path) -> object:
-    try:
-        stat = path.stat()
-        return os.path.realpath(path), stat.st_ino, stat.st_mtime_ns, stat.st_size
-    except OSError as error:
-        return error.errno
-
-
-class Gateway(GunicornApplication):
-    """Runs gunicorn over `plans`: new workers get the last good plan."""
-
-    def __init__(
-        self,
-        plans: Plans,
-        folder: Path | None,
-        ready: Callable[[], None],
-        formatter: logging.Formatter | None = None,
-        passed: PassedSockets = NO_SOCKETS,
-    ) -> None:
-        """`folder` is that of the workers' metrics, `formatter` is for gunicorn's log; `passed` are
-        sockets that listen already."""
-        self.plans = plans
-        self._folder = folder
-
-        def when_ready() -> None:
-            plans.publish()
-            ready()
-
-        super().__init__(
-            plans.plan.config.server,
-            lambda: plans.serve(folder, self.next_role),
-            when_ready,
-            formatter,
-            plans.plan.config.telemetry.address,
-            passed,
-        )
-
-    def renew(self) -> bool:
-        renewed = self.plans.renew()
-        self._adopt()
-        return renewed
-
-    def _adopt(self) -> None:
-        """Use the settings of the current plan."""
-        config = self.plans.plan.config
-        self.server, self.telemetry = config.server, config.telemetry.address
-
-    @property
-    def recorder(self) -> Run | None:
-        config = self.plans.plan.config
-        if not config.needs_recorder:
-            return None
-        return partial(record, config, self._folder)
-
-    @property
-    def config(self) -> str:
-        return self.plans.state.hash
-
-    def report(self, workers: Sequence[WorkerState]) -> None:
-        self.plans.report(workers)
-
-    def changed(self) -> bool:
-        return self.server.watch and self.plans.changed()
-
-    def interrupt(self) -> None:
-        self.plans.stopping = True
-
-    def confirm(self) -> None:
-        self.plans.confirm()
-
-    def revert(self, reason: str) -> None:
-        self.plans.revert(reason)
-        self._adopt()

@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 WORKER = """
 import os, sys, tempfile
 from pathlib import Path
-import engine.cli.serve, engine.server.reload
+import engine.cli.serve, engine.server.gateway
 from engine.app.preload import preload
 from engine.plan.assembly.make_plan import make_plan
 from engine.server.gevent_patches import gevent_plugins, patching

@@ -149,12 +149,12 @@ def loaded_by(program):
     return set(subprocess.check_output([sys.executable, "-c", program], text=True).split())
 
 
-SERVER = "import sys, engine.cli.serve, engine.server.reload; print(*sys.modules)"
+SERVER = "import sys, engine.cli.serve, engine.server.gateway; print(*sys.modules)"
 
 
 def test_the_server_is_loaded_while_the_config_is_tried():
     loaded = loaded_by("import sys, engine.cli.serve; print(*sys.modules)")
-    assert {"engine.server.reload", "gunicorn.arbiter"} & loaded == set()
+    assert {"engine.server.gateway", "gunicorn.arbiter"} & loaded == set()
     assert "engine.app.build" in loaded  # for both
 
 

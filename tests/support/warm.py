@@ -49,7 +49,7 @@ _LATE = (
     "engine.cli.serve",
     "engine.exchange.client_secret_keys",
     "engine.offline.rehearsal.boot",
-    "engine.server.reload",
+    "engine.server.gateway",
     "engine.spec",
     "engine.stores.counters.memory",
     "engine.translations",
