@@ -95,9 +95,11 @@ def _tools(page: int) -> bytes:
     return json.dumps({"tools": tools, **following, "ttlMs": 5_000}).encode()
 
 
-def mcp_answer(body: bytes) -> bytes:
-    """The answer of an MCP server to a message."""
+def mcp_answer(body: bytes, tools: Callable[[], bytes] | None = None) -> bytes:
+    """The answer of an MCP server to a message; `tools` makes its only page of tools."""
     message = json.loads(body)
+    if tools is not None and message["method"] == "tools/list":
+        return b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (message["id"], tools())
     return b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (message["id"], _mcp_result(message))
 
 

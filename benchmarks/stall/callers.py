@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import sys
 import time
+from contextlib import suppress
 from threading import Thread
 
 from websockets.sync.client import connect
@@ -27,6 +29,9 @@ def send(kind: Kind, body: bytes, port: int) -> None:
     if kind.status == 101:
         _converse(kind, body, port)
         return
+    if kind.is_raw:
+        _send_raw(kind, body, port)
+        return
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     headers = {**HEADERS, **ODD_HEADERS.get(kind.name, {}), "content-type": kind.media_type}
     if kind.path.startswith("/mcp"):
@@ -46,6 +51,25 @@ def send(kind: Kind, body: bytes, port: int) -> None:
     if response.status != kind.status:
         text = beginning[:200].decode(errors="replace")
         print(f"{kind.name}: answered {response.status} and not {kind.status}: {text}")
+
+
+def _send_raw(kind: Kind, data: bytes, port: int) -> None:
+    """Send bytes, and read what comes back until the gateway closes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as sock:
+        sender = Thread(target=_send_all, args=(sock, data))
+        sender.start()
+        beginning = b""
+        with suppress(ConnectionResetError):
+            while piece := sock.recv(1 << 20):
+                beginning = beginning or piece[:1_000]
+        sender.join()
+    if not beginning.startswith(b"HTTP/1.1 %d " % kind.status):
+        print(f"{kind.name}: answered {beginning[:200]!r}")
+
+
+def _send_all(sock: socket.socket, data: bytes) -> None:
+    with suppress(OSError):  # the gateway may refuse it by its beginning
+        sock.sendall(data)
 
 
 def _converse(kind: Kind, message: bytes, port: int) -> None:

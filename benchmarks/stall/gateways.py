@@ -9,6 +9,7 @@ All have the shipped config; what a gateway has beside it says its name:
     odd        a document with schemas that cost more than others (`odd_kinds.py`)
     sockets    sessions whose messages may be compressed
     crowd      thousands of models (`crowd_kinds.py`)
+    issuer     callers with JSON Web Tokens of an issuer with many keys
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.serving import first_answer, write_project
+from benchmarks.stall.bound_kinds import ISSUER
 from benchmarks.stall.crowd_kinds import many_models
 from benchmarks.stall.kept_kinds import many_operations
 from benchmarks.stall.odd_kinds import DOCUMENT
@@ -50,7 +52,9 @@ _JUDGES = """policies:
 """
 _GUARD = "policies:\n  - guard: {webhook: guard, mode: redact, timeout: 60s}\n"
 _GUARD_UPSTREAM = '  guard: {url: "URL/guard", proxy: ""}\n'
-_FAR_UPSTREAM = '  far: {mcp: "URL/mcp", proxy: ""}\n'
+_FAR_UPSTREAM = """  far: {mcp: "URL/mcp", proxy: ""}
+  many: {mcp: "URL/mcp-many", proxy: ""}
+"""
 _MODELS = """
   gpt-text: {to: [{upstream: openai}]}
   gpt-image-small: {to: [{upstream: openai}], operations: [openai.createImage]}
@@ -78,12 +82,19 @@ objects: {{key: "{OBJECT_KEY}", owner: all}}
 stores: {{records: "sqlite:///modelway.db"}}
 mcp:
   far: {{path: /mcp/far, servers: {{far: {{}}}}, search_above: 5000}}
+  many: {{path: /mcp/many, servers: {{many: {{}}}}, search_above: 20000}}
   files: {{path: /mcp/files, operations: [openai-files.downloadFile, openai-files.listFiles]}}
   models:
     path: /mcp/models
     models:
       chat: [gpt-4o, gpt-text]
       generate_image: gpt-image-small
+"""
+
+
+_ISSUER = f"""
+callers:
+  jwt: [{{issuer: "{ISSUER}", audience: stall, jwks: "URL/keys"}}]
 """
 
 
@@ -157,6 +168,8 @@ def _config(name: str, text: str, url: str) -> str:
         head = head.replace("\nspecs:", f"\nspecs:\n  {name}: {{document: {name}.json}}")
         head = head.replace("\nroutes:", f"\nroutes:\n{_ROUTE.replace('NAME', name)}")
         return f"{head}\n{tokens}"
+    if name == "issuer":
+        return f"{head}\n{tokens}{_ISSUER.replace('URL', url)}"
     if name == "sockets":
         head = head.replace("session: 1h}", "session: 1h, compression: true}")
         for line in _SESSIONS:

@@ -22,7 +22,7 @@ class Kind(NamedTuple):
     """A request by its name: where it goes, its body, the gateway (`gateways.py`), the status of
     its answer and the media type. With status 101 the body is a message over a WebSocket, in so
     many frames, or compressed (`deflate`); `first` is a message before it, which begins the
-    session."""
+    session. `is_raw`: the body is all that is sent, heads included, until the gateway closes."""
 
     name: str
     path: str
@@ -34,6 +34,7 @@ class Kind(NamedTuple):
     frames: int = 1
     deflate: bool = False
     first: bytes = b""
+    is_raw: bool = False
 
 
 def dumped(document: Any) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.stall.bound_kinds import BOUND_KINDS
 from benchmarks.stall.crowd_kinds import CROWD_KINDS
 from benchmarks.stall.gateways import OBJECT_KEY
 from benchmarks.stall.kept_kinds import KEPT_KINDS
@@ -218,6 +219,7 @@ KINDS = (
     *SOCKET_KINDS,
     *CROWD_KINDS,
     *SHAPE_KINDS,
+    *BOUND_KINDS,
 )
 
 MANY = Kind("an image of 10 MB", CHAT, lambda: _image(size=10_000_000))

@@ -11,6 +11,7 @@ import sys
 import threading
 
 from benchmarks.stall.answers import ANSWERS, BY_PATH, STREAMS, mcp_answer, small
+from benchmarks.stall.bound_answers import BOUNDS, keys, many_tools
 from benchmarks.stall.odd_answers import RAW
 from benchmarks.stall.shape_answers import SHAPES
 from benchmarks.stall.wire_answers import WIRE
@@ -53,6 +54,10 @@ def _converse(sock: socket.socket, bodies: dict[bytes, bytes]) -> None:
                 path = "/guard-large"
             if path == "/mcp":
                 _send_json(sock, mcp_answer(body))
+            elif path == "/mcp-many":
+                _send_json(sock, mcp_answer(body, many_tools))
+            elif path == "/keys":
+                _send_json(sock, keys())
             elif (make := BY_PATH.get(path)) is not None:
                 _send_json(sock, make())
             else:
@@ -83,7 +88,7 @@ def _name(body: bytes) -> bytes:
 
 
 def _answer(sock: socket.socket, name: bytes, bodies: dict[bytes, bytes]) -> None:
-    if (raw := (RAW | WIRE | SHAPES).get(name.decode())) is not None:
+    if (raw := (RAW | WIRE | SHAPES | BOUNDS).get(name.decode())) is not None:
         for piece in raw():
             sock.sendall(piece)
         sock.close()

@@ -25,6 +25,10 @@ MAX_EVENT = 16_000_000
 _MAX_LINES = 10_000
 _BEGINNING = 1_024
 """Bytes of events by whose lines a long one is known to be clean."""
+_LONG_LINE = 65_536
+_UNREAD = (b":", b"id:", b"retry:")
+"""The beginnings of lines of which more bytes than `_LONG_LINE` are not kept."""
+_MAX_UNREAD = max(map(len, _UNREAD))
 _FIELD = re.compile(rb"[A-Za-z][\w-]*:")
 _FIELD_START = re.compile(rb"^(?:event|data)\b", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
@@ -58,13 +62,16 @@ class NotAnEvent(Exception):
 
 
 class _PartialEvent:
-    """The bytes of an event that is not complete. They are not copied when it is."""
+    """The bytes of an event that is not complete. They are not copied when it is. Of a long line
+    that nobody reads the rest is not kept: to copy megabytes of it takes the loop milliseconds."""
 
-    __slots__ = ("_bytes", "_ends_line")
+    __slots__ = ("_bytes", "_ends_line", "_line", "_skips_line")
 
     def __init__(self) -> None:
         self._bytes = io.BytesIO()
         self._ends_line = False
+        self._line = 0  # where the last line begins
+        self._skips_line = False
 
     def __len__(self) -> int:
         return self._bytes.tell()
@@ -72,6 +79,9 @@ class _PartialEvent:
     def completed_by(self, data: bytes) -> bytes:
         """Add the next bytes. Returns all up to the end of the last event that is complete, `b""`
         for none, and keeps the others."""
+        if self._skips_line:
+            data = data[data.find(b"\n") :] if data.find(b"\n") >= 0 else b""
+            self._skips_line = not data
         end = data.rfind(b"\n\n") + 2
         if end < 2:
             end = 1 if self._ends_line and data[:1] == b"\n" else 0
@@ -79,15 +89,22 @@ class _PartialEvent:
         if end:
             self._bytes.write(data[:end])
             events, data = self.take(), data[end:]
-        self._bytes.write(data)
         if data:
+            if (last := data.rfind(b"\n")) >= 0:
+                self._line = len(self) + last + 1
+            self._bytes.write(data)
             self._ends_line = data[-1:] == b"\n"
+            if len(self) - self._line > _LONG_LINE:
+                self._bytes.seek(self._line)
+                self._skips_line = self._bytes.read(_MAX_UNREAD).startswith(_UNREAD)
+                self._bytes.seek(0, io.SEEK_END)
         return events
 
     def take(self) -> bytes:
         """All bytes, which are not kept."""
         data = self._bytes.getvalue()
         self._bytes, self._ends_line = io.BytesIO(), False
+        self._line, self._skips_line = 0, False
         return data
 
 

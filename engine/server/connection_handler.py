@@ -13,6 +13,7 @@ import gevent
 
 from engine.edge.falcon_application import Application
 from engine.exchange.exchange import Response
+from engine.process.loop_turn import SECONDS, await_turn
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.environ import Environ, SchemeHeaders, address_fields, request_environ
 from engine.server.heavy.operation_calls import CallsFromSocket
@@ -128,7 +129,11 @@ class ConnectionHandler:
         sizes, idle, client = self._passing.sizes, self.idle, sock.sock
         reader = HeadReader(self._settings.limits)
         connection: WorkerConnection | None = None
+        turn = 0.0
         while True:
+            if sock.buffered and monotonic() - turn > SECONDS:
+                await_turn()  # requests that came together are served without a wait for the socket
+                turn = monotonic()
             idle[client] = monotonic()
             if connection is not None and not connection.drain():
                 return False

@@ -367,3 +367,44 @@ def test_lines_that_come_at_once_cost_what_each_costs():
         return lambda: cleaner("openai").feed(event)
 
     assert growth(prepare) < MAX_GROWTH
+
+
+@each(
+    ("before", "line", "after", "passes"),
+    [
+        (b"", b"id: ", b"\n\n", b""),
+        (b"", b"retry: ", b"\ndata: x\n\n", b"data: x\n\n"),
+        (b"data: x\n", b"id: ", b"\n\n", b"data: x\n\n"),
+        (b"data: x\n", b": ", b"\nid: 1\n\n", b"data: x\n\n"),
+        (A, b"id: ", b"\n\n", A),
+    ],
+)
+def test_of_a_long_line_that_nobody_reads_the_rest_is_not_kept(before, line, after, passes):
+    given_to, size = cleaner("openai"), 10 * 65_536
+    assert (given_to.feed(B), given_to.feed(before + line)) == (B, passes if before == A else b"")
+    tracemalloc.start()
+    try:
+        for _ in range(size // 4_096):
+            assert given_to.feed(b"a" * 4_096) == b""
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    ends = [given_to.feed(bytes([byte])) for byte in after]
+    assert b"".join(ends) == (b"" if before == A else passes)
+    assert (given_to.feed(A), given_to.finish(), given_to.failure) == (A, b"", None)
+    assert peak < size // 3
+
+
+def test_of_a_long_comment_the_beginning_passes():
+    given_to, piece = cleaner("openai"), b"a" * 50_000
+    assert [given_to.feed(each) for each in (b": ", *[piece] * 9, b"\n")] == [b""] * 11
+    assert given_to.feed(b"\n" + A) == b": " + piece * 2 + b"\n\n" + A
+
+
+def test_a_long_line_of_data_is_kept():
+    piece = b"a" * 50_000
+    event = b'data: {"a": "%b"}\n\n' % (piece * 9)
+    given_to = cleaner("openai")
+    given_to.feed(A)
+    assert [given_to.feed(each) for each in (event[:13], *[piece] * 9)] == [b""] * 10
+    assert given_to.feed(event[13 + len(piece) * 9 :]) == event

@@ -110,6 +110,25 @@ def test_requests_are_answered_one_after_the_other(connect: Any) -> None:
     assert connection.requests == 3
 
 
+def test_requests_that_came_together_leave_others_their_turn(
+    connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_handler, "SECONDS", -1.0)  # each takes longer than this
+    order: list[str] = []
+
+    def answer(environ: Any, start_response: Any) -> Any:
+        order.append(environ["PATH_INFO"])
+        start_response("200 OK", [("content-length", "0")])
+        return []
+
+    many, other = connect(Application(answer)), connect(Application(answer))
+    many.far.sendall(b"".join(GET % number for number in range(100)))
+    other.far.sendall(GET % 1_000)
+    many.talk()
+    assert len(order) == 101
+    assert order.index("/1000") < 10
+
+
 def test_a_connection_waits_for_a_request_as_an_idle_one(connect: Any) -> None:
     connection = connect(Application())
     gevent.sleep(0)
