@@ -53,7 +53,7 @@ def _document(status: int, message: str, param: str = "", code: str = "") -> Doc
     """An error. The vendor's SDKs read `__type` and `message`; the gateway reads `error`, as in
     other dialects."""
     kind = _type_of(status)
-    details = {"type": kind, "message": message, "param": param, "code": code}
+    details = {"type": kind, "message": message, "param": param or None, "code": code}
     return {"__type": kind, "message": message, "error": details}
 
 

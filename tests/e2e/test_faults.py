@@ -314,7 +314,7 @@ def assert_error_object(way: Way, document: Any, status: int, code: str, words: 
     assert words in message
     assert "127.0.0.1" not in message
     kind = TYPES.get((way.name, status), "server_error")
-    common = {"message": message, "type": kind, "param": ""}
+    common = {"message": message, "type": kind, "param": None}
     if way.name == "gemini":
         reason = {
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",

@@ -41,7 +41,7 @@ def _error(error: GatewayError, request_id: str) -> Document:
         "error": {
             "type": _TYPES.get(error.status, fallback),
             "message": error.message,
-            "param": error.param,
+            "param": error.param or None,
             "code": error.code,
             **details,
         },

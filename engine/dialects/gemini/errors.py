@@ -51,7 +51,7 @@ def error_object(error: GatewayError, request_id: str) -> Document:
             "message": error.message,
             "status": status,
             "type": status.lower(),
-            "param": error.param,
+            "param": error.param or None,
             "details": [
                 {
                     "@type": "type.googleapis.com/google.rpc.ErrorInfo",

@@ -87,6 +87,8 @@ def usage_of(document: object) -> Usage | None:
 def _metadata(document: Json) -> Json:
     """`usageMetadata`, its members under their documented names."""
     holder = object_in(document, "usageMetadata", "usage_metadata")
+    if not holder and isinstance(inner := document.get("response"), dict):  # Cloud Code
+        return _metadata(inner)
     if "_" not in "".join(holder):
         return holder
     return {json_name(name): value for name, value in islice(holder.items(), _MAX_COUNTS)}

@@ -25,12 +25,13 @@ _QUOTA = "insufficient_quota"
 
 
 def error_object(error: GatewayError, request_id: str) -> Document:
-    """`{"error": {message, type, param, code}}`, all strings; `type` is one of the vendor's."""
+    """`{"error": {message, type, param, code}}`: all strings but a `param` that names no place, and
+    `type` is one of the vendor's."""
     return {
         "error": {
             "message": error.message,
             "type": _QUOTA if error.code == _QUOTA else _type_of(error.status),
-            "param": error.param,
+            "param": error.param or None,
             "code": error.code,
         }
     }

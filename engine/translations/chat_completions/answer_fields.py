@@ -238,8 +238,6 @@ _PAGES = msgspec.json.Decoder(list[UrlCitation | str])
 
 def read_sources(answer: Sources) -> list[neutral.Citation]:
     """The pages that an answer names beside its choices; none in members of another form."""
-    if not (answer.search_results or answer.citations):  # nearly always
-        return []
     lists = (value_of(_PAGES, raw) for raw in (answer.search_results, answer.citations))
     pages = next(filter(None, lists), ())
     return [read_citation(UrlCitation(url=o) if isinstance(o, str) else o) for o in pages]

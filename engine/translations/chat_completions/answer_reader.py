@@ -43,6 +43,8 @@ class Reader:
     _started = _ended = False
     _id = ""
     _last: fields.Chunk | fields.Completion | None = None
+    _sources: fields.Sources | None = None
+    """The last chunk that names sources: Perplexity's first or last one does."""
 
     def __init__(self) -> None:
         self._choices: dict[int, ChoiceReader] = {}
@@ -69,8 +71,8 @@ class Reader:
                 choice.finish = missing
             if choice.finish is None:
                 raise events.BrokenAnswer("the upstream's answer ended without a finish reason")
-            last = self._last if choice.needs_sources else None
-            yield from choice.close(() if last is None else fields.read_sources(last))
+            sources = self._sources if choice.needs_sources else None
+            yield from choice.close(() if sources is None else fields.read_sources(sources))
             finishes[index] = choice.finish
         if not finishes:
             raise events.BrokenAnswer("the upstream's answer has no choices")
@@ -98,6 +100,8 @@ class Reader:
         if chunk.error and not is_blank(chunk.error):
             raise ERRORS.inside(msgspec.json.decode(data))
         choices, self._last = chunk.choices, chunk
+        if chunk.search_results or chunk.citations:
+            self._sources = chunk
         if not choices:  # Azure judges the prompt in a first chunk without any
             ERRORS.refuse(data)
             return ()

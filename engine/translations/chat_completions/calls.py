@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.calls import unwrapped
@@ -45,6 +48,32 @@ class CallNumbers:
 
 
 _NO_ARGUMENTS = ("", "{}")
+_WRAPPER = "multi_tool_use.parallel"
+"""The name under which models of OpenAI's sometimes write several calls as one."""
+
+
+class _WrappedCall(Struct):
+    recipient_name: str
+    parameters: Raw = Raw(b"{}")
+
+
+class _WrappedCalls(Struct):
+    tool_uses: list[_WrappedCall]
+
+
+_WRAPPED_CALLS = Decoder(_WrappedCalls)
+
+
+def wrapped_calls(call: neutral.ToolCall, text: str) -> Iterator[tuple[neutral.ToolCall, str]]:
+    """A call and the text of its arguments; the calls in a wrapper, each with an id of its own."""
+    wrapped = value_of(_WRAPPED_CALLS, text) if call.name == _WRAPPER else None
+    if wrapped is None or not wrapped.tool_uses:
+        yield call, text
+        return
+    for number, each in enumerate(wrapped.tool_uses):
+        name = each.recipient_name.removeprefix("functions.")
+        single = neutral.ToolCall(id=f"{call.id}_{number}" if number else call.id, name=name)
+        yield single, bytes(each.parameters).decode()
 
 
 class AnnouncedCalls:
@@ -93,7 +122,9 @@ class AnnouncedCalls:
         if call.arguments or arguments.strip() not in ("", "null"):  # some write these for none
             call.arguments += arguments
         is_text = call.arguments[:1] == '"'  # whose end alone shows that it is one of an object
-        return bool(call.name) and call.arguments not in _NO_ARGUMENTS and not is_text
+        if is_text or call.name == _WRAPPER:
+            return False
+        return bool(call.name) and call.arguments not in _NO_ARGUMENTS
 
     def take(self, last: int | None = None) -> Iterator[tuple[int, neutral.ToolCall, str]]:
         """The calls in their order, up to the `last` or all: they begin now."""

@@ -14,7 +14,12 @@ from msgspec.structs import replace
 
 from engine.dialects.interface.error_forms import FAILED_REASONS, NO_REASONS
 from engine.translations.chat_completions import answer_fields as fields
-from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
+from engine.translations.chat_completions.calls import (
+    AnnouncedCalls,
+    CallNumbers,
+    is_complete,
+    wrapped_calls,
+)
 from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
@@ -238,7 +243,9 @@ class ChoiceReader:
         for number, call, arguments in self._announced.take(last):
             if signature := self._announced.signatures.get(number, ""):
                 self._add(output, (_SIGNATURE, signature), neutral.Reasoning)
-            self._add(output, ("call", number), partial(replace, call), arguments)
+            for position, (each, text) in enumerate(wrapped_calls(call, arguments)):
+                key = "call", self._calls.begin(None, "") if position else number
+                self._add(output, key, partial(replace, each), text)
 
     def _add(
         self,

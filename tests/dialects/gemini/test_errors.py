@@ -30,7 +30,7 @@ def test_gemini_has_the_status_as_number_and_word_and_our_code_as_reason(status,
     assert type(inner["code"]) is int
     assert inner["details"][0]["reason"] == "some_code"
     assert inner["details"][0]["@type"] == "type.googleapis.com/google.rpc.ErrorInfo"
-    assert all(isinstance(inner[name], str) for name in ("message", "type", "param", "status"))
+    assert all(isinstance(inner[name], str) for name in ("message", "type", "status"))
 
 
 def test_a_gemini_error_in_an_array_is_an_error():

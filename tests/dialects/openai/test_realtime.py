@@ -28,7 +28,7 @@ def test_the_error_event_of_a_session():
             "type": "server_error",
             "code": "upstream_error",
             "message": "Gone.",
-            "param": "",
+            "param": None,
             "event_id": None,
         },
     }

@@ -58,8 +58,13 @@ CITING = {"index": 0, "delta": {"content": "Hi", "annotations": [MARK]}}
     ],
 )
 def test_pages_beside_the_choices_are_cited(first: Json, members: Json, urls: list[str]) -> None:
-    """Perplexity names them in each chunk, and in an answer in one piece."""
-    answers = [read([chunk(first, **members), chunk(STOP, **members), b"[DONE]"])]
+    """Perplexity names them in each chunk, in one of them, or in an answer in one piece."""
+    first_chunk, last_chunk = chunk(first, **members), chunk(STOP, **members)
+    answers = [
+        read([first_chunk, last_chunk, b"[DONE]"]),
+        read([first_chunk, chunk(STOP), b"[DONE]"]),
+        read([chunk(first), last_chunk, b"[DONE]"]),
+    ]
     whole = {"index": 0, "message": first["delta"], "finish_reason": "stop"}
     answers.append(collect(read_answer(chunk(whole, **members))))
     for answer in answers:
