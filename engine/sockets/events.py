@@ -80,7 +80,8 @@ class EventMessages:
         if not isinstance(document, dict):
             return None
         kind = document.get("type")
-        if isinstance(kind, str) and kind.startswith("response."):
+        is_error = self._dialect.is_error(document)  # its own, with `response.failed` for streams
+        if isinstance(kind, str) and kind.startswith("response.") and not is_error:
             if kind in _LAST_TYPES:
                 self._end(document)
             elif kind == "response.output_item.done":

@@ -87,6 +87,15 @@ def test_an_empty_output_is_that_of_the_items_before():
         ({"error": {"type": "overloaded_error", "message": "m"}}, 503, None),
         ({"type": "error", "message": "m"}, 502, None),
         ({"type": "error", "status": 400, "error": {"message": "m", "code": "c"}}, 400, "c"),
+        (
+            {
+                "type": "response.failed",
+                "response": {"status": "failed", "error": {"message": "m", "code": "slow_down"}},
+                "error": {"message": "m", "code": "slow_down"},
+            },
+            503,
+            "slow_down",
+        ),
     ],
 )
 def test_an_error_is_nested_with_its_status(error, status, code):

@@ -61,7 +61,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     requests may spell in another way too, None where each member has one spelling.
 
     Errors: `error` makes the error object for a request id, `is_error` recognises one,
-    `error_event` wraps one for a stream whose status is already sent. `stream_error` reads the JSON
+    `error_event` wraps one for a stream whose status is already sent, `error_events` by path suffix
+    for streams that end otherwise. `stream_error` reads the JSON
     of an error event, None for an error of an unknown kind; `is_error_event` recognises one, and a
     JSON answer that begins with one of `error_prefixes` is held until it can. `error_types` are the
     types of events that report an error in another form than `is_error` knows.
@@ -126,6 +127,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     json_name: Callable[[str], str] | None = None
     is_error_event: Callable[[Any], bool] = reports_error
     error_types: frozenset[str] = frozenset()
+    error_events: Mapping[str, Callable[[bytes], bytes]] = field(default_factory=dict)
     error_prefixes: tuple[bytes, ...] = ERROR_PREFIXES
     wanted_framing: Callable[[str, str, Any], Framing] = wanted_by_member
     stream: StreamRules = DEFAULT_RULES
@@ -192,6 +194,11 @@ class Dialect(Struct, frozen=True, kw_only=True):
         if "/async/" in path:
             return ()
         return next((m for end, m in self.answer_members.items() if path.endswith(end)), ())
+
+    def last_error(self, path: str, body: bytes) -> bytes:
+        """The event for an error object with which the stream of a POST on a path ends."""
+        writers = (write for end, write in self.error_events.items() if path.endswith(end))
+        return next(writers, self.error_event)(body)
 
     def has_chat(self, path: str) -> bool:
         """Whether a path is that of a chat whose answer may come in one piece."""

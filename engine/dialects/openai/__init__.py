@@ -17,6 +17,7 @@ from engine.dialects.openai.chat_formats import CHAT_FORMATS
 from engine.dialects.openai.errors import (
     error_event,
     error_object,
+    failed_response_event,
     is_error,
     is_error_event,
     stream_error,
@@ -113,6 +114,7 @@ DIALECT = Dialect(
     stream_error=stream_error,
     is_error_event=is_error_event,
     error_types=frozenset({"error", "response.failed"}),
+    error_events={"/responses": failed_response_event},
     models=list_models,
     model=show_model,
     has_content=has_content,

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from uuid import uuid4
+
+import orjson
+
 from engine.dialects.interface.dialect import Document
 from engine.dialects.interface.error_forms import (
     FAILED,
@@ -46,6 +51,26 @@ def is_error(document: object) -> bool:
 def error_event(body: bytes) -> bytes:
     """The event that makes the SDK raise within a stream (chat, completions, responses)."""
     return b"data: " + body + b"\n\n"
+
+
+def failed_response_event(body: bytes) -> bytes:
+    """The same for Responses: `response.failed`, the only event whose error Codex shows, with the
+    error beside it, for which the SDKs raise."""
+    document = orjson.loads(body)
+    error, known = document["error"], document.get("response")
+    code = error.get("code")
+    response = {
+        "id": f"resp_{uuid4().hex}",
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": FAILED,
+        "error": {"code": str(code or "server_error"), "message": error["message"]},
+        "incomplete_details": None,
+        "output": [],
+        **(known if isinstance(known, dict) else {}),
+    }
+    event = {"type": "response.failed", "sequence_number": 0, "response": response, "error": error}
+    return error_event(orjson.dumps(event))
 
 
 def is_error_event(document: object) -> bool:

@@ -171,7 +171,7 @@ class _EventStream:
         except GreenletExit as cause:
             self._exchange.record.outcome, reason, error = interruption(cause)
             document = self._dialect.error(error, self._exchange.request_id)
-            yield self._dialect.error_event(orjson.dumps(document))
+            yield self._dialect.last_error(self._exchange.path, orjson.dumps(document))
             raise AbortConnection(reason) from None
         finally:
             self._watch.close()

@@ -28,12 +28,13 @@ def last_event(
     document = _reported(failure, dialect)
     if document is None:
         result.broke_off(exchange.record)
-        return dialect.error_event(_error_of(failure, exchange, dialect))
+        return dialect.last_error(exchange.path, _error_of(failure, exchange, dialect))
     result.broke_off(exchange.record, error_class(dialect, document))
     if isinstance(failure, ReportedError) and failure.event:
         return failure.event
     redaction = result.target.upstream.redaction
-    return dialect.error_event(redaction.redact(_in_dialect(document, exchange, dialect)))
+    body = redaction.redact(_in_dialect(document, exchange, dialect))
+    return dialect.last_error(exchange.path, body)
 
 
 def _reported(failure: Failure, dialect: Dialect) -> Any:

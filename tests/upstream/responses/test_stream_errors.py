@@ -48,6 +48,28 @@ def test_the_last_event_says_why_the_stream_ended(
     assert request.record.attempts[-1].failure == failure_class
 
 
+@pytest.mark.parametrize(
+    ("broken", "code"),
+    [
+        (CUT, "upstream_error"),
+        (NotAnEvent(json.dumps(FAULT_OF_REQUEST).encode()), "context_length_exceeded"),
+        (NotAnEvent(b'{"error": {"message": "x", "code": 503}, "response": 1}'), "503"),
+    ],
+)
+def test_a_stream_of_responses_ends_with_a_failed_response(broken: Failure, code: str) -> None:
+    """Codex reads no other error; the SDKs raise for the error beside it."""
+    event = last_event(
+        broken, AttemptResult(target(Client())), exchange(path="/v1/responses"), OPENAI
+    )
+    document = json.loads(event.removeprefix(b"data: "))
+    error, response = document["error"], document["response"]
+    assert (document["type"], document["sequence_number"]) == ("response.failed", 0)
+    assert (response["status"], response["output"]) == ("failed", [])
+    assert response["error"] == {"code": code, "message": error["message"]}
+    assert OPENAI.is_error(document)
+    assert OPENAI.is_error_event(document)
+
+
 def test_an_event_of_the_dialect_is_passed_on_as_it_is() -> None:
     event = b'data: {"error":{"message":"x"}}\n\n'
     reported = ReportedError(json.loads(event[6:]), event)
