@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.translations import language, target_language
+from engine.translations.neutral.content import inline
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import Thinking, Tool, ToolChoice
@@ -815,3 +816,34 @@ def test_a_summary_that_can_be_read_is_a_text_for_other_vendors(
     answers = [each["content"] for each in messages if each["role"] == "assistant"]
     assert answers == ([text] if text else [])
     assert translated.dropped == ([] if text else ["messages.content"])
+
+
+PNG, JPEG = "iVBORw0KGgo=", "/9j/4AA="
+
+
+@each(
+    ("data", "named", "written"),
+    [
+        (PNG, "image/png", f"image/png;base64,{PNG}"),
+        (f"{PNG[:4]}\r\n{PNG[4:]}\n", "image/png", f"image/png;base64,{PNG}"),
+        (f"{PNG[:4]} {PNG[4:]}", "image/png", f"image/png;base64,{PNG}"),
+        (f"data:image/png;base64,{PNG}", "", f"image/png;base64,{PNG}"),
+        (JPEG, "image/jpg", f"image/jpeg;base64,{JPEG}"),
+        (JPEG, "application/octet-stream", f"image/jpeg;base64,{JPEG}"),
+        ("UklGRg==", "audio/wav", "audio/wav;base64,UklGRg=="),
+    ],
+)
+def test_content_in_base64_is_read_as_callers_write_it(data: str, named: str, written: str) -> None:
+    source = inline(named, data)
+    assert f"{source.media_type};base64,{source.data}" == written
+
+
+@each("url", [f"data:image/jpg;base64,{JPEG[:4]}\n{JPEG[4:]}", f"data:;base64,{JPEG}"])
+@pytest.mark.parametrize("target", ["responses", "messages", "generate_content", "converse"])
+def test_every_target_gets_the_type_of_an_image(target: str, url: str) -> None:
+    turn = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
+    body = exchange("chat_completions", target, {"messages": [turn]}).target_request.body.decode()
+    assert JPEG in body
+    assert "jpeg" in body
+    assert "jpg" not in body
+    assert "text/plain" not in body

@@ -81,8 +81,7 @@ class MediaWriter:
             data = base64.b64encode(source.text.encode()).decode()
             return {"format": "txt", "source": {"bytes": data}}
         if isinstance(source, neutral.Inline):
-            media_type = source.image_type if block.kind == "image" else source.media_type
-            word = _format(block.kind, media_type)
+            word = _format(block.kind, source.media_type)
             place: Json = {"bytes": source.data}
         elif isinstance(source, neutral.Link) and source.url.startswith("s3://"):
             word = _format(block.kind, source.media_type) or _ending(block.kind, source.url)

@@ -127,9 +127,8 @@ _UPLOADED = (
 
 
 def inline_media(blob: Blob) -> neutral.Media:
-    media_type = blob.mime_type or ""
-    source = neutral.Inline(media_type, standard_base64(blob.data or ""))
-    return neutral.Media(kind=_kind(media_type), source=source, name=blob.display_name or "")
+    source = neutral.inline(blob.mime_type or "", standard_base64(blob.data or ""))
+    return neutral.Media(kind=_kind(source.media_type), source=source, name=blob.display_name or "")
 
 
 def linked_media(file: FileData) -> neutral.Media:

@@ -91,7 +91,7 @@ def _read_source(source: shapes.SourceObject, place: str) -> neutral.Source | No
     if source.extra:
         return None
     if source.type == "base64" and data is not None:
-        return neutral.Inline(media_type.lower(), data)
+        return neutral.inline(media_type.lower(), data)
     if source.type == "text" and data is not None:
         return neutral.PlainText(data)
     if source.type == "url" and url is not None:

@@ -63,10 +63,9 @@ class ContentWriter:
     def _image_source(self, block: neutral.Media) -> Json | str:
         source = block.source
         if isinstance(source, neutral.Inline):
-            media_type = source.image_type
-            if media_type not in neutral.IMAGE_TYPES:
+            if source.media_type not in neutral.IMAGE_TYPES:
                 return "images are JPEG, PNG, GIF or WebP"
-            return {"type": "base64", "media_type": media_type, "data": source.data}
+            return {"type": "base64", "media_type": source.media_type, "data": source.data}
         if isinstance(source, neutral.PlainText):
             return "an image cannot be given as text"
         return _reference(source)

@@ -81,14 +81,21 @@ class Inline(Struct, frozen=True):
     media_type: str
     data: str
 
-    @property
-    def image_type(self) -> str:
-        """The media type of an image by the beginning of its base64, since callers often name
-        another; what the caller named where it is not known."""
-        begins = self.data.startswith
-        return next((kind for head, kind in _IMAGES.items() if begins(head)), self.media_type)
+
+def inline(media_type: str, data: str) -> Inline:
+    """Content as callers write it: a whole data URL, or base64 in lines, too. The type of an image
+    is that of its first bytes, since callers often name another."""
+    if data[:5] == "data:":
+        head, _, data = data.partition(",")
+        media_type = media_type or head[5:].partition(";")[0]
+    if any(space in data for space in " \n"):
+        data = "".join(data.split())
+    if media_type.partition("/")[0] in _NOT_SOUNDS:  # of which some begin as images do
+        media_type = next((_IMAGES[head] for head in _IMAGES if data.startswith(head)), media_type)
+    return Inline(media_type, data)
 
 
+_NOT_SOUNDS = ("image", "application", "")
 _IMAGES = {
     "/9j/": "image/jpeg",
     "iVBORw0KGgo": "image/png",

@@ -71,18 +71,18 @@ def read_data_url(url: str, place: str) -> neutral.Inline:
     if "base64" in (parameter.lower() for parameter in parameters):
         for code, sign in _ESCAPES.items():
             data = data.replace(code, sign).replace(code.lower(), sign)
-        checked_base64(data, place)
     else:
         data = base64.b64encode(b"".join(map(unquote_to_bytes, _PIECE.findall(data)))).decode()
-    return neutral.Inline(media_type.lower() or "text/plain", data)
+    source = _checked(neutral.inline(media_type.lower(), data), place)
+    return source if source.media_type else neutral.Inline("text/plain", source.data)
 
 
-def checked_base64(data: str, place: str) -> str:
+def _checked(source: neutral.Inline, place: str) -> neutral.Inline:
     try:
-        base64.b64decode(data, validate=True)
+        base64.b64decode(source.data, validate=True)
     except ValueError as error:  # binascii.Error, or characters outside of ASCII
         raise WrongType(place, "a data URL whose data is base64") from error
-    return data
+    return source
 
 
 def read_url(url: str, place: str) -> neutral.Source:
@@ -98,7 +98,7 @@ def read_file_data(data: str, name: str, place: str) -> neutral.Inline:
     media_type = _PDF if data.startswith(_PDF_BEGIN) else _types().guess_type(name)[0]
     if media_type is None or not data:
         raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
-    return neutral.Inline(media_type, checked_base64(data, place))
+    return _checked(neutral.inline(media_type, data), place)
 
 
 def is_sendable(source: neutral.Source) -> TypeGuard[neutral.Inline | neutral.Link]:

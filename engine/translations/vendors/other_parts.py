@@ -114,7 +114,7 @@ def _with_source(kind: _Kind) -> Callable[[Members], neutral.Block | None]:
 
 
 _SOURCES: dict[str, tuple[str, Callable[[str, str], neutral.Source]]] = {
-    "base64": ("data", lambda data, media_type: neutral.Inline(media_type, data)),
+    "base64": ("data", lambda data, media_type: neutral.inline(media_type, data)),
     "text": ("data", lambda data, media_type: neutral.PlainText(data)),
     "url": ("url", lambda url, media_type: neutral.Link(url, media_type)),
     "file": ("file_id", lambda file_id, media_type: neutral.UploadedFile()),

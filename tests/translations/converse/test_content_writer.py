@@ -21,6 +21,7 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
     UploadedFile,
+    inline,
 )
 from engine.translations.neutral.losses import Losses
 from engine.values.wildcard import Patterns
@@ -121,7 +122,7 @@ def write(kind: Any, source: Source, **more: Any) -> tuple[Any, list[str]]:
 
 FORMATS = [
     ("image", Inline("image/png", PNG), "png"),
-    ("image", Inline("image/jpeg", PNG), "png"),  # what it is, not what it is called
+    ("image", inline("image/jpeg", PNG), "png"),  # what it is, not what it is called
     ("image", Inline("image/webp", "AAAA"), "webp"),
     ("video", Inline("video/quicktime", "AAAA"), "mov"),
     ("video", Inline("video/3gpp", "AAAA"), "three_gp"),

@@ -22,6 +22,7 @@ from engine.translations.neutral.content import (
     Text,
     ToolResult,
     UploadedFile,
+    inline,
 )
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.losses import Losses
@@ -44,12 +45,12 @@ def written_source(kind: Any, source: Source) -> Any:
 @each(
     ("source", "media_type"),
     [
-        (Inline("image/png", "iVBORw0KGgo="), "image/png"),
-        (Inline("image/png", "/9j/4AAQ"), "image/jpeg"),
-        (Inline("image/jpg", "/9j/4AAQ"), "image/jpeg"),
-        (Inline("application/octet-stream", "R0lGODlh"), "image/gif"),
-        (Inline("image/png", "UklGRgAA"), "image/webp"),
-        (Inline("image/png", "AAAA"), "image/png"),
+        (inline("image/png", "iVBORw0KGgo="), "image/png"),
+        (inline("image/png", "/9j/4AAQ"), "image/jpeg"),
+        (inline("image/jpg", "/9j/4AAQ"), "image/jpeg"),
+        (inline("application/octet-stream", "R0lGODlh"), "image/gif"),
+        (inline("image/png", "UklGRgAA"), "image/webp"),
+        (inline("image/png", "AAAA"), "image/png"),
     ],
 )
 def test_an_image_has_the_type_that_it_begins_with(source: Inline, media_type: str) -> None:
