@@ -94,6 +94,7 @@ def test_the_code_is_the_first_word_that_is_a_text() -> None:
         ('{"error":{"message":"boom"}}', "Provider returned error: boom"),
         ("boom", "Provider returned error: boom"),
         ({"detail": "boom"}, "Provider returned error: boom"),
+        ('data: {"error":{"message":"boom"}}\n\n', "Provider returned error: boom"),
         *(("", "Provider returned error"), (None, "Provider returned error")),
         ("Provider returned error", "Provider returned error"),
     ],

@@ -233,25 +233,34 @@ def wait_in(document: object) -> float | None:
 
 def provider_text(error: Mapping[str, Any]) -> str:
     """What the provider behind a router said, most often the body of its response, which OpenRouter
-    adds to its own words (`metadata.raw`); "" for nothing."""
-    metadata = error.get("metadata")
-    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    adds to its own words (`metadata.raw`), as does Vercel (`value.error_message`); "" for nothing.
+    """
+    holders = error.get("metadata"), error.get("value")
+    metadata, value = (each if isinstance(each, dict) else {} for each in holders)
+    raw = metadata.get("raw") or value.get("error_message")
     if not isinstance(raw, str):
         return error_text(raw)
-    return error_text(json_or_none(raw.encode())) or plain_text(raw.encode())
+    return error_text(error_document(raw.encode())) or plain_text(raw.encode())
 
 
 def message_in(error: Mapping[str, Any]) -> str:
-    """The message of an error, unchanged where it has one; else its text, or a general one."""
+    """The message of an error, unchanged where it has one that is no JSON text of another error;
+    else its text, or a general one."""
     message = error.get("message")
     if isinstance(message, str) and message:
-        return message
+        return _inner_text(message) or message
     return error_text(error) or "The request failed."
+
+
+def _inner_text(message: str) -> str:
+    """The text of the error whose JSON is the message, as gateways behind one another write it:
+    each doubles the escapes of the one before it, so that not many can."""
+    return _text(json_or_none(message.encode()), 0) if message.startswith("{") else ""
 
 
 def _text(value: object, depth: int) -> str:
     if isinstance(value, str):
-        return " ".join(value[: 4 * MAX_TEXT].split())
+        return _inner_text(value) or " ".join(value[: 4 * MAX_TEXT].split())
     if depth > _MAX_NESTED:
         return ""
     if isinstance(value, list):

@@ -196,7 +196,7 @@ def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamE
     """Its code is the first of the members called `words` that is a text."""
     members = error_members(document)
     message = members.get("message")
-    if not isinstance(message, str) or not message:
+    if not isinstance(message, str) or message[:1] in ("", "{"):
         message = error_forms.error_text(members)
     if (reason := error_forms.provider_text(members)) and reason not in message:
         message = f"{message}: {reason}"

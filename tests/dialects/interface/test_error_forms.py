@@ -5,8 +5,10 @@ import pytest
 from engine.dialects import get
 from engine.dialects.interface.error_forms import (
     error_document,
+    error_text,
     event_error,
     message_in,
+    provider_text,
     reported_error,
     reports_error,
 )
@@ -78,6 +80,28 @@ def test_an_error_may_be_the_item_of_a_list():
 def test_an_error_without_a_message_has_a_general_one(error):
     assert message_in(error) == "The request failed."
     assert message_in(error | {"message": "No capacity."}) == "No capacity."
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ('{"type":"error","error":{"type":"x","message":"too long"}}', "too long"),
+        ('{"error":"{\\"error\\":{\\"message\\":\\"too long\\"}}"}', "too long"),
+        ('{"a":1}', '{"a":1}'),
+        ('{"error":', '{"error":'),
+        ("{" * 2000, "{" * 2000),
+    ],
+)
+def test_a_message_may_be_the_json_of_another_error(message, text):
+    error = {"message": message}
+    assert message_in(error) == text
+    assert error_text({"error": error}) == text[:500]
+
+
+def test_what_a_provider_said_may_be_in_the_words_of_vercels_gateway():
+    body = '{"error":{"message":"maximum context length is 40960 tokens"}}'
+    error = {"message": "Stream error occurred", "value": {"error_message": body}}
+    assert provider_text(error) == "maximum context length is 40960 tokens"
 
 
 @pytest.mark.parametrize(
