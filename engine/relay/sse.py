@@ -44,11 +44,12 @@ _CR = 0x0D
 
 class NotAnEvent(Exception):
     """Text in a stream that is not an event: JSON, HTML or text without `data:`, or a truncated
-    event at its end. `document` is its JSON value; of an array, the first item."""
+    event at its end. `document` is its JSON value; of an array, the first item. `status` is the
+    HTTP status of an error that a translation has read, else 0."""
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, status: int = 0) -> None:
         super().__init__("the upstream's stream broke off with something that is not an event")
-        self.text = text
+        self.text, self.status = text, status
         document = json_or_none(text)
         if document is None:  # an item of an array
             document = json_or_none(text.strip(b",[] \t\r\n"))
@@ -56,9 +57,9 @@ class NotAnEvent(Exception):
             document = document[0]
         self.document = document
 
-    def __reduce__(self) -> tuple[type, tuple[bytes]]:
+    def __reduce__(self) -> tuple[type, tuple[bytes, int]]:
         """For pickle: an answer may be read in another process (`process/child_computation.py`)."""
-        return type(self), (self.text,)
+        return type(self), (self.text, self.status)
 
 
 class _PartialEvent:

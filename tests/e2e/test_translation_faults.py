@@ -30,6 +30,7 @@ from tests.support.translation_faults import (
     calling,
     events,
     failing,
+    overloaded,
     refusing,
     stream,
 )
@@ -230,6 +231,16 @@ def test_an_error_before_content_has_its_status(
         for streamed in (True, False):
             reply = caller.ask(port, target, stream=streamed)
             assert assert_refused(caller, reply, 429) == "too fast"
+
+
+@every_crossing
+def test_an_error_first_has_a_status_that_its_words_do_not_say_in_another_dialect(
+    caller: RawCaller, target: str, port: int, upstream: Recorder
+) -> None:
+    upstream.speak = overloaded(target)
+    for streamed in (True, False):
+        reply = caller.ask(port, target, stream=streamed)
+        assert assert_refused(caller, reply, 503) == "busy"
 
 
 @every_crossing

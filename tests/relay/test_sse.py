@@ -1,5 +1,6 @@
 """Server-sent events: only what every official SDK takes passes (wire.md 1.5, as tables)."""
 
+import pickle
 import tracemalloc
 from itertools import pairwise
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine import dialects
 from engine.relay import sse
-from engine.relay.sse import Cleaner
+from engine.relay.sse import Cleaner, NotAnEvent
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import LONG_EVENT
 from tests.support.each import each
@@ -408,3 +409,8 @@ def test_a_long_line_of_data_is_kept():
     given_to.feed(A)
     assert [given_to.feed(each) for each in (event[:13], *[piece] * 9)] == [b""] * 10
     assert given_to.feed(event[13 + len(piece) * 9 :]) == event
+
+
+def test_text_that_is_no_event_passes_between_processes() -> None:
+    copy = pickle.loads(pickle.dumps(NotAnEvent(b'{"error": 1}', 503)))  # noqa: S301 - our own
+    assert (copy.text, copy.document, copy.status) == (b'{"error": 1}', {"error": 1}, 503)

@@ -314,9 +314,22 @@ _ERRORS: dict[str, Any] = {
 }
 
 
+_BUSY: dict[str, Any] = {
+    "chat_completions": {"error": {"message": "busy", "type": "x", "code": 503}},
+    "responses": {"type": "error", "code": "server_is_overloaded", "message": "busy"},
+    "messages": {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}},
+    "generate_content": {"error": {"code": 503, "message": "busy", "status": "UNAVAILABLE"}},
+}
+
+
 def failing(language: str, *before: bytes) -> Speak:
     """A stream that reports a rate limit, 429, after these events."""
     return stream(*before, event(_ERRORS[language]))
+
+
+def overloaded(language: str) -> Speak:
+    """A stream that begins with an error whose status is 503."""
+    return stream(event(_BUSY[language]))
 
 
 def refusing(language: str, status: int, *headers: str) -> Speak:

@@ -122,8 +122,9 @@ class CandidateReader:
         if call is not None:
             self._call(call, at, output)
         elif not part.text and (part.text is None or _has_media(part)):
-            self._has_content = True
-            self._begin(_other_block(part, at, data), output)
+            block = _other_block(part, at, data)
+            self._has_content |= not (isinstance(block, neutral.Foreign) and block.omissible)
+            self._begin(block, output)
             self._close(output)
 
     def _text(

@@ -250,7 +250,10 @@ def _classify(
     if isinstance(failure, ErrorFirst | ReportedError):
         redacted = result.target.upstream.redaction.redact(orjson.dumps(failure.document))
         result.document = orjson.loads(redacted)
-        result.stream_error = dialect.stream_error(result.document)
+        error = dialect.stream_error(result.document)
+        if error is not None and isinstance(failure, ErrorFirst) and failure.status:
+            error = error._replace(status=failure.status)
+        result.stream_error = error
         result.failure = retry.error_event_class(result.stream_error and result.stream_error.status)
         if result.response is not None:
             set_wait(result.response, wait_in(result.document))

@@ -66,11 +66,12 @@ _PLAIN = re.compile(
 
 
 class ErrorFirst(Exception):
-    """A response that begins with an error instead of content; `document` is its JSON."""
+    """A response that begins with an error instead of content; `document` is its JSON, `status` the
+    HTTP status that it is known to have, else 0."""
 
-    def __init__(self, document: Any) -> None:
+    def __init__(self, document: Any, status: int = 0) -> None:
         super().__init__("the upstream began its stream with an error")
-        self.document = document
+        self.document, self.status = document, status
 
 
 class Misframed(Exception):
@@ -141,7 +142,7 @@ def _open_translation(
     try:
         content.first = response.read()
     except NotAnEvent as error:
-        raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
+        raise _error_first(error.with_traceback(None), dialect) from None
     return content
 
 
@@ -164,7 +165,7 @@ def _open_stream(
             content.first += dialect.heartbeat
             return content
         except NotAnEvent as error:
-            raise ErrorFirst(_error_in(error.with_traceback(None), dialect)) from None
+            raise _error_first(error.with_traceback(None), dialect) from None
         ended = not data
         arrived = events.feed(data) if data else events.finish()
         content.first += arrived
@@ -192,7 +193,7 @@ def _open_stream(
             elif dialect.has_content(document):
                 return content
         if isinstance(failure := events.failure, NotAnEvent):
-            raise ErrorFirst(_error_in(failure, dialect))
+            raise _error_first(failure, dialect)
     if ended:
         raise ErrorFirst(NO_CONTENT)
     return content
@@ -280,8 +281,8 @@ def _may_be_error(text: bytes, dialect: Dialect) -> bool:
     )
 
 
-def _error_in(foreign: NotAnEvent, dialect: Dialect) -> Any:
+def _error_first(foreign: NotAnEvent, dialect: Dialect) -> ErrorFirst:
     """The error reported by text that is not an event."""
     if dialect.is_error_event(foreign.document):
-        return foreign.document
-    return {"message": "its stream began with something that is not an event"}
+        return ErrorFirst(foreign.document, foreign.status)
+    return ErrorFirst({"message": "its stream began with something that is not an event"})

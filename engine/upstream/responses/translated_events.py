@@ -62,7 +62,7 @@ class TranslatedErrors(Struct):
     def failure(self, error: BrokenAnswer | UpstreamError) -> InvalidAnswer | NotAnEvent:
         """The failure that ends a stream: NotAnEvent for an error that the upstream reports."""
         if isinstance(error, UpstreamError):
-            return NotAnEvent(self.document(error))
+            return NotAnEvent(self.document(error), error.status)
         return self.invalid_answer(error)
 
     def invalid_answer(self, error: BrokenAnswer) -> InvalidAnswer:
