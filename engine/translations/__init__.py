@@ -104,6 +104,7 @@ def counted_language(dialect: str, path: str) -> Language | None:
 
 def translation(source: str, target: str) -> AnyTranslation:
     if source in {each.name for each in languages()}:
-        return Translation(language(source), target_language(target))
+        other = language("responses") if source == "chat_completions" else None
+        return Translation(language(source), target_language(target), other)
     names = {each.name: each for each in embedding_languages()}
     return EmbeddingTranslation(names[source], names[target])

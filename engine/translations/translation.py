@@ -25,6 +25,7 @@ from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
 from engine.translations.neutral.turns import kinds_of, with_substitutes, with_unique_calls
+from engine.translations.vendors.openai_request_fields import is_responses_request
 from engine.values.wildcard import Patterns
 
 MAX_ANSWER = 32_000_000
@@ -36,10 +37,11 @@ MAX_ANSWER_OBJECTS = 500_000
 
 class Translation(Struct, frozen=True):
     """Callers speak `source`, the target speaks `target`, which is another language: a request for
-    a target of the caller's own is relayed."""
+    a target of the caller's own is relayed. Some are of the language `other` (Cursor's)."""
 
     source: language.Language
     target: language.TargetLanguage
+    other: language.Language | None = None
 
     def request(
         self,
@@ -57,9 +59,10 @@ class Translation(Struct, frozen=True):
         fields which the target does not support; the message names them.
         """
         refusals.check_objects(body)
-        losses = Losses(self.source.hints)
+        source = self.other if self.other and is_responses_request(body) else self.source
+        losses = Losses(source.hints)
         try:
-            request = self.source.read_request(refusals.check_text(body), line)
+            request = source.read_request(refusals.check_text(body), line)
             request.ask_usage, request.size = ask_usage, len(body)
             for place in request.unread:
                 losses.add(place)
@@ -72,7 +75,7 @@ class Translation(Struct, frozen=True):
         if request.compaction is not None:
             losses.withdraw(Patterns(("tool_choice",)))  # calls in a summary are left out
         refusals.refuse_losses(losses, rules, request.model, request.error_details)
-        refusals.refuse_silence(request, needs_turns=self.source.needs_turns)
+        refusals.refuse_silence(request, needs_turns=source.needs_turns)
         return TranslatedExchange(self, request, target_request, losses.fields())
 
     def _common_request(self, request: ChatRequest, model: str, losses: Losses) -> ChatRequest:

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from engine.translations import language, target_language
+from engine.translations import language, target_language, translation
 from engine.translations.neutral.content import inline
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import Thinking, Tool, ToolChoice
 from engine.translations.translation import TranslatedExchange, Translation
+from engine.translations.vendors.openai_request_fields import is_responses_request
 from engine.values.errors import GatewayError
 from tests.support.each import each
 from tests.support.sdk_accumulators import as_sdk
@@ -847,3 +848,44 @@ def test_every_target_gets_the_type_of_an_image(target: str, url: str) -> None:
     assert "jpeg" in body
     assert "jpg" not in body
     assert "text/plain" not in body
+
+
+CURSOR: Json = {
+    "input": [ASKED, {"type": "function_call_output", "call_id": "c1", "output": "x"}],
+    "tools": [FUNCTION, {"type": "custom", "name": "ApplyPatch", "format": {"type": "text"}}],
+    "store": False,
+}
+"""A request of the Responses API, as Cursor sends it to chat completions."""
+
+
+@pytest.mark.parametrize("target", ["messages", "responses"])
+def test_a_request_of_responses_to_chat_completions_is_answered_as_a_chat(target: str) -> None:
+    body = json.dumps({"model": "m", **CURSOR}).encode()
+    translated = translation("chat_completions", target).request(
+        body, RequestLine(), MODELS[target], LossRules()
+    )
+    assert isinstance(translated, TranslatedExchange)
+    sent_body = json.loads(translated.target_request.body)
+    assert [each["name"] for each in sent_body["tools"]] == ["f", "ApplyPatch"]
+    answers = {
+        "messages": {"content": [{"type": "text", "text": "Hello"}], "stop_reason": "end_turn"},
+        "responses": {"output": [{"type": "message", "content": "Hello"}], "status": "completed"},
+    }
+    answer = json.loads(translated.answer(json.dumps(answers[target]).encode()))
+    assert answer["choices"][0]["message"]["content"] == "Hello"
+
+
+@each(
+    ("body", "is_one"),
+    [
+        (b'{"input":"x"}', True),
+        (b'{"tools":[{"messages":1}],"input":[]}' + b" " * 2_000, False),
+        (b'{"a":"' + b" " * 2_000 + b'","tools":[{"messages":1}],"input":[]}', True),
+        (b'{"messages":[],"input":"x"}', False),
+        (b'{"a":"' + b" " * 2_000 + b'","messages":[],"input":"x"}', False),
+        (b'{"prompt":"x"}', False),
+        (b'["input"]', False),
+    ],
+)
+def test_a_request_of_responses_has_an_input_and_no_messages(body: bytes, is_one: bool) -> None:
+    assert is_responses_request(body) is is_one

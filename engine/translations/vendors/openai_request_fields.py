@@ -9,11 +9,12 @@ from itertools import compress
 from operator import attrgetter
 from typing import Literal
 
-from msgspec import Raw
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
 
 from engine.translations.neutral.calls import digest
 from engine.translations.neutral.content import Extra, read_cache_mark
-from engine.translations.neutral.json_members import NULL, Members, WrongType
+from engine.translations.neutral.json_members import NULL, Members, WrongType, value_of
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number, read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
@@ -238,3 +239,19 @@ def write_verbosity(request: ChatRequest, model: str, losses: Losses) -> str | N
     if request.verbosity != "medium":
         losses.add(request.place_of("verbosity"), "the model has only one verbosity", hint=True)
     return None
+
+
+class _Turns(Struct):
+    messages: Raw = Raw()
+    input: Raw = Raw()
+
+
+_TURNS = Decoder(_Turns)
+
+
+def is_responses_request(body: bytes) -> bool:
+    """Whether a request has an `input` in place of `messages`: Cursor sends them to chats."""
+    if b'"messages"' in body[:2_000] or b'"input"' not in body:
+        return False  # nearly always
+    turns = value_of(_TURNS, body)
+    return turns is not None and bool(turns.input) and not turns.messages
