@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from engine.config.tokens import TokenReader
 from engine.source.problem import Findings, Path, Source

@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from operator import attrgetter
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from engine.values.quota import Quota
 from engine.values.wildcard import Patterns, shared_patterns
 
 PREFIX = "mw-"
+
+_CACHED_PERMISSIONS = 1_000
 
 AllowLists = tuple[tuple[str, ...], ...]
 """Lists of names and wildcards. What is allowed matches each of them; without a list, all is."""
@@ -44,8 +48,21 @@ class Team(Struct, frozen=True, eq=False):
     regions: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Permissions(Struct, frozen=True, eq=False):
+    """What a caller may do, its teams considered. Callers with equal rights share it."""
+
+    region_lists: AllowLists
+    model_lists: AllowLists
+    operation_lists: AllowLists
+    has_team_limits: bool
+    model_patterns: tuple[Patterns, ...]
+    operation_patterns: tuple[Patterns, ...]
+
+
+_NO_PERMISSIONS = Permissions((), (), (), False, (), ())
+
+
+class Caller(Struct, frozen=True, eq=False):
     """The caller of a token, and what the token permits.
 
     `team` is "" for none, and so is `priority`. `teams` are the team of this name and those above
@@ -54,7 +71,8 @@ class Caller:
 
     `regions` are those that an upstream must be in, names or wildcards, None for any.
 
-    `claims` are those of a JSON Web Token by which limits count, by their place.
+    `claims` are those of a JSON Web Token by which limits count, by their place; callers are equal
+    whatever theirs are. `permissions` follow from the others.
 
     `models` are names or wildcards (`gpt-4o*`); None allows every model, an empty tuple none.
     `operations` are wildcards over `spec.operationId`, `ips` addresses or networks, None allows
@@ -70,54 +88,79 @@ class Caller:
     team: str = ""
     priority: str = ""
     teams: tuple[Team, ...] = ()
-    claims: Mapping[str, str] = field(default_factory=dict, compare=False)
-    regions: tuple[str, ...] | None = field(default=None, metadata={"key": "require.region"})
-    region_lists: AllowLists = field(init=False, repr=False, compare=False)
-    model_lists: AllowLists = field(init=False, repr=False, compare=False)
-    operation_lists: AllowLists = field(init=False, repr=False, compare=False)
-    is_limited: bool = field(init=False, repr=False, compare=False)
-    _models: Patterns = field(init=False, repr=False, compare=False)
-    _operations: Patterns = field(init=False, repr=False, compare=False)
-    _team_models: tuple[Patterns, ...] = field(init=False, repr=False, compare=False)
-    _team_operations: tuple[Patterns, ...] = field(init=False, repr=False, compare=False)
+    claims: Mapping[str, str] = {}
+    regions: tuple[str, ...] | None = field(default=None, name="require.region")
+    permissions: Permissions = _NO_PERMISSIONS
 
     def __post_init__(self) -> None:
-        models: list[tuple[str, ...]] = []
-        operations: list[tuple[str, ...]] = []
-        regions: list[tuple[str, ...]] = []
-        is_limited = False
-        holders: tuple[Caller | Team, ...] = (self, *self.teams)
-        for holder in holders:
-            if holder.models is not None:
-                models.append(tuple(holder.models))
-            if holder.operations is not None:
-                operations.append(tuple(holder.operations))
-            if holder.regions is not None:
-                regions.append(tuple(holder.regions))
-            is_limited = is_limited or bool(holder.limits)
-        object.__setattr__(self, "region_lists", tuple(regions))
-        object.__setattr__(self, "is_limited", is_limited)
-        object.__setattr__(self, "model_lists", tuple(models))
-        object.__setattr__(self, "operation_lists", tuple(operations))
-        object.__setattr__(self, "_models", shared_patterns(tuple(self.models or ())))
-        object.__setattr__(self, "_operations", shared_patterns(tuple(self.operations or ())))
-        of_teams = models[self.models is not None :], operations[self.operations is not None :]
-        object.__setattr__(self, "_team_models", tuple(map(shared_patterns, of_teams[0])))
-        object.__setattr__(self, "_team_operations", tuple(map(shared_patterns, of_teams[1])))
+        permissions = _permissions(self.models, self.operations, self.regions, self.teams)
+        force_setattr(self, "permissions", permissions)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Caller) and _compared(self) == _compared(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # that of a struct compares identities
+
+    def __hash__(self) -> int:
+        return hash(_compared(self))
 
     def __reduce__(self) -> tuple[type[Caller], tuple[object, ...]]:
         """Another process makes it anew, so that its patterns are shared there as well."""
-        return Caller, tuple(getattr(self, part.name) for part in fields(self) if part.init)
+        return Caller, (*_compared(self)[:-1], self.claims, self.regions)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the token or one of its teams has limits."""
+        return bool(self.limits) or self.permissions.has_team_limits
+
+    @property
+    def region_lists(self) -> AllowLists:
+        """The lists of regions, of the token and its teams."""
+        return self.permissions.region_lists
+
+    @property
+    def model_lists(self) -> AllowLists:
+        """The lists of models."""
+        return self.permissions.model_lists
+
+    @property
+    def operation_lists(self) -> AllowLists:
+        """The lists of operations."""
+        return self.permissions.operation_lists
 
     def may_use(self, model: str) -> bool:
         """Whether the caller may ask for this model."""
-        if self.models is not None and not self._models.match(model):
-            return False
-        return not self._team_models or all(each.match(model) for each in self._team_models)
+        patterns = self.permissions.model_patterns
+        return not patterns or all(each.match(model) for each in patterns)
 
     def may_call(self, operation: str) -> bool:
         """Whether the caller may call this operation, known as `spec.operationId`."""
-        if self.operations is not None and not self._operations.match(operation):
-            return False
-        lists = self._team_operations
-        return not lists or all(each.match(operation) for each in lists)
+        patterns = self.permissions.operation_patterns
+        return not patterns or all(each.match(operation) for each in patterns)
+
+
+_compared = attrgetter(
+    *(name for name in Caller.__struct_fields__ if name not in ("claims", "permissions"))
+)
+
+
+@lru_cache(_CACHED_PERMISSIONS)
+def _permissions(
+    models: tuple[str, ...] | None,
+    operations: tuple[str, ...] | None,
+    regions: tuple[str, ...] | None,
+    teams: tuple[Team, ...],
+) -> Permissions:
+    """Made once for equal rights: each new JSON Web Token makes a caller."""
+    holders = [Team("", models, operations, (), "", regions), *teams]
+    model_lists = tuple(each.models for each in holders if each.models is not None)
+    operation_lists = tuple(each.operations for each in holders if each.operations is not None)
+    return Permissions(
+        tuple(each.regions for each in holders if each.regions is not None),
+        model_lists,
+        operation_lists,
+        any(team.limits for team in teams),
+        tuple(map(shared_patterns, model_lists)),
+        tuple(map(shared_patterns, operation_lists)),
+    )

@@ -1,10 +1,13 @@
 """Tokens: secrets, digests, and what a caller may use."""
 
 import hashlib
+import pickle
 
 import pytest
+from msgspec.structs import replace
 
-from engine.values.caller import Caller, digest, new_secret
+from engine.values.caller import Caller, Team, digest, new_secret
+from engine.values.quota import Quota
 
 
 def test_a_secret_is_long_prefixed_and_never_the_same():
@@ -54,3 +57,33 @@ def test_a_name_or_wildcard_allows_what_it_matches(pattern, model, may):
 )
 def test_only_the_star_is_a_wildcard(pattern, model, may):
     assert Caller("a", (pattern,)).may_use(model) is may
+
+
+def test_a_changed_caller_may_do_what_the_changes_say():
+    team = Team("lab", models=("small*",), operations=("api.*",), limits=(Quota("requests", 1),))
+    caller = Caller("a", ("small",), operations=("*",), regions=("eu",))
+    assert (caller.may_use("small"), caller.is_limited) == (True, False)
+    member = replace(caller, models=("large", "small-2"), teams=(team,))
+    assert [member.may_use(name) for name in ("large", "small", "small-2")] == [False, False, True]
+    assert (member.may_call("api.x"), member.may_call("b.x"), member.is_limited) == (
+        True,
+        False,
+        True,
+    )
+    assert member.model_lists == (("large", "small-2"), ("small*",))
+    assert (member.region_lists, member.operation_lists) == ((("eu",),), (("*",), ("api.*",)))
+
+
+def test_callers_are_equal_whatever_their_claims_are():
+    assert Caller("a", claims={"x": "1"}) == Caller("a", claims={"x": "2"})
+    assert not Caller("a", claims={"x": "1"}) != Caller("a")
+    assert hash(Caller("a", claims={"x": "1"})) == hash(Caller("a"))
+    for change in ({"name": "b"}, {"models": ()}, {"regions": ("eu",)}, {"expires": 1.0}):
+        assert replace(Caller("a"), **change) != Caller("a")
+
+
+def test_another_process_gets_all_of_a_caller():
+    caller = Caller("a", ("m*",), 5.0, (), ("::1",), (), "t", "low", (), {"x": "1"}, ("eu",))
+    copy = pickle.loads(pickle.dumps(caller))
+    assert (copy, copy.claims, copy.regions) == (caller, {"x": "1"}, ("eu",))
+    assert copy.permissions is caller.permissions

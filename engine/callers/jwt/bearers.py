@@ -9,10 +9,10 @@ A verified token is cached by its digest until it expires or its issuer's keys c
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from cachetools import LRUCache
 from msgspec import Struct
 
 from engine.callers.jwt.form import INVALID, Token, has_form, parse
@@ -33,6 +33,7 @@ MAX_TOKEN = 8_192
 _CACHE_SIZE = 10_000
 _SUFFIXES = ("+jwt", "+sd-jwt")
 """How types of tokens end (RFC 8725, RFC 9901)."""
+_BLANK = " \t\r\n\0"
 
 
 class _Entry(Struct, frozen=True):
@@ -61,7 +62,8 @@ class Bearers:
         self._teams = teams
         self._claims = [ClaimPlace.parse(text) for text in claims]
         self._clock = clock
-        self._entries: LRUCache[str, _Entry] = LRUCache(size)
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()  # the last used are last
+        self._size = size
         self._issuers = issuers
         self._key_sets = {entry.at: keys for entry, keys in zip(issuers, key_sets, strict=True)}
 
@@ -77,6 +79,7 @@ class Bearers:
         key = digest(secret)
         entry = self._entries.get(key)
         if entry is not None:
+            self._entries.move_to_end(key)
             entry.keys.renew()
             expires = entry.caller.expires
             is_valid = expires is None or self._clock() < expires
@@ -85,6 +88,8 @@ class Bearers:
             self._entries.pop(key, None)  # another request may have removed it meanwhile
         entry = self._verify(secret, key)
         self._entries[key] = entry
+        if len(self._entries) > self._size:
+            self._entries.popitem(last=False)
         return entry.caller, entry.identity
 
     def claims(self, secret: str) -> Mapping[str, Any]:
@@ -128,9 +133,11 @@ def _check_signature(token: Token, issuer: JwtIssuer, key_set: KeySet) -> None:
         raise TokenRefused("The token is signed with an algorithm that is not accepted.")
     if "crit" in header:
         raise TokenRefused("The token has extensions (crit) that are not known.")
-    if header.get("b64") is False or not isinstance(header.get("kid", ""), str):
+    if "enc" in header or header.get("b64", True) is not True:  # RFC 7516 9, RFC 7797 3
         raise TokenRefused(INVALID)
-    if _is_for_other_use(header.get("typ")):
+    if not isinstance(header.get("kid", ""), str) or not isinstance(header.get("typ", ""), str):
+        raise TokenRefused(INVALID)
+    if _is_for_other_use(header.get("typ", "")):
         raise TokenRefused("The token is of a type (typ) that is not for calling an API.")
     public = key_set.find(kid, algorithm)
     if public is None:
@@ -145,10 +152,11 @@ def _check_size(secret: str) -> None:
         raise TokenRefused(message)
 
 
-def _is_for_other_use(value: object) -> bool:
+def _is_for_other_use(kind: str) -> bool:
     """Whether the type of a token is another than that of access and ID tokens (RFC 8725 3.11): an
-    issuer signs logout tokens and credentials for the same audience with the same key."""
-    kind = value.lower().removeprefix("application/") if isinstance(value, str) else ""
+    issuer signs logout tokens and credentials for the same audience with the same key. It is a
+    media type, which may have parameters."""
+    kind = kind.partition(";")[0].strip(_BLANK).lower().removeprefix("application/")
     return kind.endswith(_SUFFIXES) and kind != "at+jwt"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ _EXPIRED = "The token has expired. Sign in again."
 _IMMATURE = "The token is not valid yet: see its claims nbf and iat."
 _OTHER_AUDIENCE = "The token was issued for another audience."
 _INCOMPLETE = "The token lacks one of the claims exp, iss and aud."
+_INTEGER = re.compile("-?[0-9]+")
 
 
 def check_registered(issuer: JwtIssuer, claims: Mapping[str, Any], now: float) -> None:
@@ -49,7 +51,10 @@ def _check_audience(issuer: JwtIssuer, value: object) -> None:
 
 
 def _seconds(value: Any) -> int:
-    """A NumericDate (RFC 7519 2). Issuers that write it as a text are understood."""
+    """A NumericDate (RFC 7519 2). Issuers that write it as a text are understood, in the digits of
+    JSON."""
+    if isinstance(value, bool) or (isinstance(value, str) and not _INTEGER.fullmatch(value)):
+        raise _invalid()
     try:
         return int(value)
     except (ValueError, TypeError, OverflowError) as error:

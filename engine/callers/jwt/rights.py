@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.callers.jwt.refusal import TokenRefused
 from engine.config.callers import JwtIssuer
@@ -18,6 +20,11 @@ MAX_NAME = 200
 """Characters of a caller's name, its prefix aside, and of a team's."""
 MAX_PATTERNS = 200
 _PRIORITIES = ("low", "normal", "high")
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters, marks and symbols that are printable and show nothing (Default_Ignorable_Code_Point of
+Unicode, and the blank pattern of Braille)."""
 MAX_TIME = 253_402_300_799.0
 """The end of the year 9999, the last that can be shown."""
 
@@ -97,7 +104,12 @@ def _text(issuer: JwtIssuer, field: str, value: object) -> str:
 
 
 def _is_name(text: str) -> bool:
-    return 0 < len(text) <= MAX_NAME and text.isprintable() and text == text.strip()
+    return (
+        0 < len(text) <= MAX_NAME
+        and text.isprintable()
+        and text == text.strip()
+        and (text.isascii() or _INVISIBLE.search(text) is None)
+    )
 
 
 def _patterns(issuer: JwtIssuer, field: str, value: object) -> tuple[str, ...]:
@@ -115,8 +127,8 @@ def _patterns(issuer: JwtIssuer, field: str, value: object) -> tuple[str, ...]:
 
 def _limits(issuer: JwtIssuer, values: Mapping[str, Any], currency: str) -> list[Quota]:
     limits = []
-    for field in TOKEN_FIELDS:
-        if (value := values.get(field)) is None:
+    for field, value in values.items():
+        if value is None or field not in TOKEN_FIELDS:
             continue
         try:
             limits.append(token_quota(field, value, currency, issuer.warn_at))

@@ -135,6 +135,18 @@ def test_a_verified_token_is_not_verified_again(monkeypatch):
     assert found.caller(secret) == first
 
 
+def test_the_tokens_that_were_used_last_are_cached(monkeypatch):
+    verify, calls = ECAlgorithm.verify, []
+    monkeypatch.setattr(ECAlgorithm, "verify", lambda *each: calls.append(1) or verify(*each))
+    found = Bearers(issuers(ENTRY % ""), [KeySet("i", key_set)], "USD", lambda: NOW, size=2)
+    first, second, third = (token(claims(sub=name)) for name in "abc")
+    for secret in (first, second, first, third, first):
+        found.caller(secret)
+    assert len(calls) == 3
+    found.caller(second)
+    assert len(calls) == 4
+
+
 def test_a_cached_token_ends_with_its_expiry():
     now = [NOW]
     found, secret = bearers(clock=lambda: now[0]), token()

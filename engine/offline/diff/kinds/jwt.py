@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
@@ -67,7 +66,7 @@ def _unwarned(issuer: JwtIssuer, field: str) -> object:
     if not isinstance(value, Caller):
         return value
     limits = tuple(structs.replace(limit, warn_at=()) for limit in value.limits)
-    return dataclasses.replace(value, limits=limits)
+    return structs.replace(value, limits=limits)
 
 
 def _by_identity(side: Side) -> _Issuers:

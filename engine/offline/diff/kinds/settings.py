@@ -19,7 +19,9 @@ from engine.telemetry.access_log import FIELDS
 from engine.upstream.client.deadlines import Timeouts
 
 _USUAL_FIELDS = tuple(name for name in FIELDS if name != "query")
-NOT_SETTINGS = frozenset({"source", "folder", "overlays", "invalid", "at", "name", "has_body"})
+NOT_SETTINGS = frozenset(
+    {"source", "folder", "overlays", "invalid", "at", "name", "has_body", "permissions"}
+)
 """Fields of the config that are not settings."""
 _BY_KIND = frozenset({"policies", "routes", "tokens", "teams"})
 
