@@ -11,7 +11,7 @@ from engine.config.config import Config
 from engine.config.specs import Spec
 from engine.plan.assembly.assign_operations import Claim
 from engine.source.failure_place import reading
-from engine.source.files import is_file, names_in
+from engine.source.files import DOCUMENTS, is_file, names_in
 from engine.source.problem import Findings, Level, Place
 from engine.source.suggestion import did_you_mean
 from engine.spec.bodies.response_schemas import ResponseValidators
@@ -124,4 +124,7 @@ def _near_file(path: str, file: FilePath) -> str:
     if "://" in path:
         return "download it: a document is a file, and nothing is fetched"
     names = {str(FilePath(path).parent / name): name for name in names_in(file.parent)}
-    return did_you_mean(path, names, "the path starts at this file's folder")
+    otherwise = "the path starts at this file's folder"
+    if is_file(DOCUMENTS / file.name):
+        otherwise += f"; `modelway init FOLDER` writes the {file.name} that is shipped"
+    return did_you_mean(path, names, otherwise)
