@@ -104,9 +104,9 @@ class Master(Supervisor):
                 self.LISTENERS = self.app.listen(listeners, self.log)
             self.old_listeners = [old for old in listeners if old not in self.LISTENERS]
             self._old_group, self._group = self._group, self._new_group(last)
+            self.keep_recorder()
             for _ in range(self.cfg.workers):
                 self.spawn_worker()
-            self.keep_recorder()
             self._await_boot(last)
         except _Interrupted:
             self.LISTENERS = [*self.LISTENERS, *self.old_listeners]  # all are closed with the rest

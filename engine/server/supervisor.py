@@ -122,7 +122,9 @@ class Supervisor(Arbiter):
         return [(w.age, getattr(w, "role", ALONE)) for w in self.WORKERS.values()]
 
     def _start_workers(self, start: Callable[[], None]) -> None:
-        """Call `start`, unless a worker failed a moment ago."""
+        """Call `start`, unless a worker failed a moment ago. The recorder comes first: it takes
+        longer than a worker until it serves, and a caller whose token it knows waits for it."""
+        self.keep_recorder()
         boots = self.app.boots
         boots.receive()
         if boots.crashes:
@@ -137,7 +139,6 @@ class Supervisor(Arbiter):
                 if os.getpid() != self.pid or not boots.booted:
                     raise
                 self._pause(f"cannot fork a worker: {error}")
-        self.keep_recorder()
         self._report()
 
     def murder_workers(self) -> None:
@@ -169,6 +170,11 @@ class Supervisor(Arbiter):
         """Wait before the next worker is started."""
         pause = self._backoff.fail()
         self.log.error("a worker failed; the next worker starts in %g s: %s", pause, reason)
+
+    def spawn_workers(self) -> None:
+        """Start those that are missing. gunicorn would sleep up to 0.1 s after each."""
+        for _ in range(self.num_workers - len(self.WORKERS)):
+            self.spawn_worker()
 
     def spawn_worker(self) -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from signal import SIGABRT, SIGKILL
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from engine.config.server import Server
 from engine.process.channel import Channel
 from engine.server.heavy.worker import HeavyWorker
 from engine.server.master import Master
+from engine.server.recorder_process import RecorderProcess
 from engine.server.shutdown import DUMP_SIGNAL
 from engine.server.supervisor import BootBackoff
 from engine.server.worker import Worker
@@ -105,7 +107,6 @@ def supervisor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     monkeypatch.setattr(Arbiter, "spawn_worker", start)
     monkeypatch.setattr(Arbiter, "kill_worker", lambda self, pid, sig: living.pop(pid))
-    monkeypatch.setattr("gunicorn.arbiter.time.sleep", lambda seconds: None)
     monkeypatch.setattr(Arbiter, "stop", lambda self, graceful: None)
     new_master: Any = Master(App(Server(workers=2, heavy_processes=1)))
     new_master.WORKERS = living
@@ -120,6 +121,15 @@ def kinds(master: Any) -> list[tuple[int, type]]:
 def test_workers_are_started_first(supervisor: Any) -> None:
     supervisor.manage_workers()
     assert kinds(supervisor) == [(1, Worker), (2, Worker), (3, HeavyWorker)]
+
+
+def test_no_process_waits_for_another(supervisor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    with monkeypatch.context() as context:
+        context.setattr(time, "sleep", pauses.append)
+        supervisor.manage_workers()
+    assert pauses == []
+    assert len(supervisor.WORKERS) == 3
 
 
 def test_each_kind_is_replaced_by_its_kind(supervisor: Any) -> None:
@@ -180,6 +190,17 @@ def test_the_recorder_is_started_beside_the_workers(recording: Any) -> None:
     recording.pids.append(recorder.pid)
     assert recorder.lives()
     assert recording.WORKERS == {}
+
+
+def test_the_recorder_is_started_before_the_workers(
+    recording: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A caller whose token is in the database waits until it serves."""
+    starts: list[str] = []
+    monkeypatch.setattr(RecorderProcess, "keep", lambda self, release: starts.append("recorder"))
+    monkeypatch.setattr(Arbiter, "manage_workers", lambda self: starts.append("workers"))
+    recording.manage_workers()
+    assert starts == ["recorder", "workers"]
 
 
 def test_the_recorder_has_no_listening_socket(recording: Any) -> None:

@@ -32,6 +32,7 @@ from engine.exchange.stage_services import (
 )
 from engine.plan.route import CannotConnect, Plan
 from engine.process.channel import Channel
+from engine.process.gc_pause import no_collection
 from engine.values.counters import Counters
 
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ def _warn(
 
 def record(config: Config, folder: Path | None, channel: Channel) -> None:
     """Be the recorder of a config that needs one, see `recorder.py`."""
-    from engine.app.services import recorder
+    with no_collection(keep=True):  # a tenth of the import of SQLAlchemy would be collections
+        from engine.app.services import recorder
 
     recorder.record(config, folder, channel)
 

@@ -4,13 +4,12 @@ were counted, once for ever."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import gevent
 from sqlalchemy import Connection, Table, select
-from sqlalchemy.dialects import postgresql, sqlite
 
-from engine.stores.database.database import Database
+from engine.stores.database.database import Database, upsert
 from engine.stores.database.failures import DatabaseAway
 from engine.stores.database.schema import batch_results, batches
 from engine.stores.database.usage import UsageTable
@@ -21,7 +20,6 @@ T = TypeVar("T")
 _TRIES = 10
 _PAUSE = 0.05
 """Seconds between two tries of a write for which SQLite is busy."""
-_INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 
 class BatchTable:
@@ -63,8 +61,7 @@ class BatchTable:
     def _put(
         self, table: Table, values: Sequence[dict[str, bytes]]
     ) -> Callable[[Connection], None]:
-        insert: Any = _INSERTS[self._database.kind]
-        statement = insert(table).on_conflict_do_nothing()
+        statement = upsert(table, self._database.kind).on_conflict_do_nothing()
 
         def change(connection: Connection) -> None:
             connection.execute(statement, values)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 from math import floor
-from typing import Any
 
 from sqlalchemy import (
     Connection,
@@ -24,8 +23,8 @@ from sqlalchemy import (
     union_all,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
+from engine.stores.database.database import upsert
 from engine.stores.database.partitions import drop_months
 from engine.stores.database.periods import HOUR, PERIODS, TAG_PERIODS, round_up
 from engine.stores.database.schema import (
@@ -148,8 +147,8 @@ def _fill_tags(connection: Connection, start: int, end: int) -> None:
     period, begin = counted.c.period, counted.c.start
     rows = select(period, begin, _key(connection, names), *names, *sums)
     rows = rows.group_by(period, begin, *names)
-    upsert: Any = sqlite.insert if kind == "sqlite" else postgresql.insert
-    new = upsert(ledger_tags).from_select(["period", "start", "key", *TAG_NAMES, *TAG_SUMS], rows)
+    columns = ["period", "start", "key", *TAG_NAMES, *TAG_SUMS]
+    new = upsert(ledger_tags, kind).from_select(columns, rows)
     new_sums = {name: ledger_tags.c[name] + new.excluded[name] for name in TAG_SUMS}
     connection.execute(
         new.on_conflict_do_update(index_elements=["period", "start", "key"], set_=new_sums)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from msgspec.structs import replace
 
 from engine.app.services.telemetry import WorkerTelemetry
@@ -10,6 +13,7 @@ from engine.callers.metrics import CLIENT_SECRETS
 from engine.config.client_secrets import ClientSecrets
 from engine.exchange.client_secret import ClientSecret
 from engine.values.caller import digest
+from tests.support.paths import ROOT
 from tests.support.running import ALL
 
 
@@ -37,3 +41,25 @@ def test_the_keys_of_client_secrets_are_collected(config):
         ("expired",): 2,
         ("invalid",): 1,
     }
+
+
+_RECORDER = """
+import gc
+from engine.app.services import worker_services
+
+def count(phase, info):
+    counts["start"] += phase == "start"
+
+counts = {"start": 0}
+gc.callbacks.append(count)
+try:
+    worker_services.record(None, None, None)  # it ends when it reads the config
+except AttributeError:
+    print(counts["start"], gc.get_freeze_count() > 10_000)
+"""
+
+
+def test_the_import_of_the_recorder_collects_no_garbage():
+    command = [sys.executable, "-c", _RECORDER]
+    process = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert process.stdout == "0 True\n"
