@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
-from prometheus_client.parser import text_string_to_metric_families
+
+from engine.telemetry.metrics.storage.text_format import read_samples
 
 _PREFIX = "modelway_"
 
@@ -98,10 +99,9 @@ class MetricsChange:
 def parse_samples(text: str) -> Samples:
     """Modelway's samples in Prometheus's text format. Raises ValueError for another format."""
     samples: dict[str, list[tuple[Labels, float]]] = {}
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            if sample.name.startswith(_PREFIX):
-                samples.setdefault(sample.name, []).append((sample.labels, sample.value))
+    for name, labels, value in read_samples(text):
+        if name.startswith(_PREFIX):
+            samples.setdefault(name, []).append((labels, value))
     return samples
 
 
