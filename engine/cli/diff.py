@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -49,6 +50,7 @@ def command(old: str, new: str, output_format: str, strict: bool) -> None:
     """
     if _is_pipe(new):
         raise click.UsageError("NEW is a file or a folder; only OLD may be a pipe")
+    _refuse_missing([name for name in (old, new) if not _is_pipe(name)])
     after = result_or_exit(plan_of(_files(new)), _CONSEQUENCE)
     if _is_pipe(old):
         before = _plan_of_pipe(old, _files(new))
@@ -67,6 +69,14 @@ def _is_pipe(name: str) -> bool:
         return stat.S_ISFIFO(os.stat(name).st_mode)
     except OSError:
         return False  # reading it reports the error
+
+
+def _refuse_missing(names: Sequence[str]) -> None:
+    """Raises ClickException with all configs that do not exist."""
+    files = [str(_files(name).main) for name in names]
+    if missing := [file for file in files if not os.path.lexists(file)]:
+        message = f"no such file: {' and '.join(missing)}; {_CONSEQUENCE}"
+        raise click.ClickException(f"{message}. Name a gateway.yaml, or a folder with one.")
 
 
 def _files(name: str) -> ConfigFiles:

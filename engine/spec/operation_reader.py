@@ -44,7 +44,8 @@ class OperationReader:
             address = path_keys.read(key)
             path_problem = path_keys.problem(address)
             if path_problem is not None:
-                self._note((key,), "MW205", f"path '{key}': {path_problem}")
+                message = f"path '{key}': {path_problem.message}"
+                self._note((key,), "MW205", message, path_problem.hint)
             for at, node in operations_of(item):
                 name = self._unique_name(node, (key, *at))
                 if path_problem is not None:

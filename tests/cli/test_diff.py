@@ -40,6 +40,16 @@ def test_weaker_exits_with_3():
     assert "weaker: shop.chat, shop.say, shop.show: rate_limit is 90 requests" in result.output
 
 
+def test_configs_that_do_not_exist_are_all_named():
+    result = run("gone", "away/gateway.yaml")
+    assert result.exit_code == 1
+    message = "no such file: gone and away/gateway.yaml; nothing is compared"
+    assert message in result.stderr
+    assert "-c" not in result.stderr
+    os.mkdir("empty")
+    assert f"no such file: {os.path.join('empty', 'gateway.yaml')};" in run("old", "empty").stderr
+
+
 def test_stronger_exits_with_0():
     assert run("new", "old").exit_code == 0
 

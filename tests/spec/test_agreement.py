@@ -36,6 +36,7 @@ from openapi_core.validation.schemas import (
 from openapi_core.validation.schemas.exceptions import InvalidSchemaValue
 
 from engine.spec.schemas.compiled_schemas import Schemas
+from engine.spec.schemas.whole_numbers import as_integers
 from tests.support.documents import document, library, validator
 from tests.support.each import each
 from tests.support.thorough import examples
@@ -223,6 +224,31 @@ def _components(is_30: bool) -> Any:
     )
 
 
+def _accepts(validator: Any, body: object) -> bool:
+    try:
+        validator.validate(body)
+    except InvalidSchemaValue:
+        return False
+    return True
+
+
+@each(
+    ("schema", "body", "verdict"),
+    [
+        ({"type": "integer"}, 1.0, True),
+        ({"type": "integer", "nullable": True, "maximum": 5}, 5.0, True),
+        ({"type": "integer", "maximum": 5}, 6.0, False),
+        ({"type": "integer"}, 1.5, False),
+        ({"$ref": "#/components/schemas/Leaf"}, {"a": [2.0]}, True),
+        ({"type": "string"}, 1.0, False),
+    ],
+)
+def test_1_0_is_an_integer_in_3_0(schema: Any, body: Any, verdict: bool) -> None:
+    """openapi-core reads Draft 4 to the letter; 3.0.4 says that JSON knows no integers."""
+    leaf = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}}
+    assert our_verdict(schema, body, "3.0.3", Leaf=leaf) is verdict
+
+
 @each("version", ["3.0.3", "3.1.0"])
 def test_the_fast_path_and_openapi_core_agree(version: str) -> None:
     is_30 = version.startswith("3.0")
@@ -243,10 +269,9 @@ def test_the_fast_path_and_openapi_core_agree(version: str) -> None:
         for _ in range(4):
             body = json.loads(json.dumps(data.draw(bodies(schema, components))))
             try:
-                other_validator.validate(body)
-                verdict = True
-            except InvalidSchemaValue:
-                verdict = False
+                verdict = _accepts(other_validator, body) or (
+                    is_30 and _accepts(other_validator, as_integers(body))
+                )
             except UnicodeEncodeError:  # its `format: byte`, see above: no verdict to compare
                 continue
             assert own_validator.is_valid(body) is verdict, (schema, components, body)
@@ -266,7 +291,6 @@ def test_the_fast_path_and_openapi_core_agree(version: str) -> None:
         ("3.0.3", {"nullable": True, "allOf": [{"type": "string"}]}, None),
         ("3.0.3", {"type": "integer", "minimum": 5, "exclusiveMinimum": True}, 5),
         ("3.0.3", {"type": "integer", "minimum": 5, "exclusiveMinimum": False}, 5),
-        ("3.0.3", {"type": "integer"}, 1.0),
         ("3.1.0", {"type": "integer"}, 1.0),
         ("3.1.0", {"type": "integer", "exclusiveMinimum": 5}, 5),
         ("3.0.3", {"type": "integer", "format": "int32"}, 2**31),

@@ -124,6 +124,6 @@ def _expand(match: re.Match[str], slash_variables: list[str]) -> str:
     return "/".join(segments)
 
 
-def problem(address: Address) -> str | None:
+def problem(address: Address) -> path_templates.Fault | None:
     """The remaining problem of the template, or None."""
     return path_templates.check(address.template)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 from unicodedata import normalize
 from urllib.parse import unquote
 
@@ -71,26 +72,35 @@ def ambiguous(shapes: Iterable[str]) -> Iterator[tuple[str, str]]:
                     yield "/".join(segments), other
 
 
-def check(template: str) -> str | None:
+class Fault(NamedTuple):
+    """What is wrong with a path template, and what to write instead."""
+
+    message: str
+    hint: str
+
+
+def check(template: str) -> Fault | None:
     """The error in a path template, or None."""
     if not template.startswith("/"):
-        return "a path begins with '/'"
+        return Fault("a path begins with '/'", f"write '/{template}'")
     if "//" in template:
-        return "it has an empty segment"
+        return Fault("it has an empty segment", f"write '{re.sub('//+', '/', template)}'")
     if "?" in template or "#" in template:
-        return "a path has no query or fragment"
+        return Fault("a path has no query or fragment", "describe the query by parameters")
     literals = _VARIABLE.sub("", template)
     if "{" in literals or "}" in literals:
-        return "it has an unbalanced brace"
+        return Fault("it has an unbalanced brace", "write variables as '{name}'")
     if "=" in "".join(_VARIABLE.findall(template)):
-        return "a variable is a plain name, without a pattern"
+        return Fault("a variable is a plain name, without a pattern", "write it as '{name}'")
     names = variables(template)
     if "" in names:
-        return "a variable has no name"
-    if len(set(names)) < len(names):
-        return "a variable name is repeated"
+        return Fault("a variable has no name", "write it as '{name}', and declare the parameter")
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        hint = f"give the second '{{{repeated}}}' a name of its own, and declare the parameter"
+        return Fault("a variable name is repeated", hint)
     if "}{" in template.replace("}{mediaTypeExtension}", "}"):
-        return "two variables follow each other: put text between them"
+        hint = "write a separator, as '{a}-{b}', or one variable for both"
+        return Fault("two variables follow each other: put text between them", hint)
     return None
 
 

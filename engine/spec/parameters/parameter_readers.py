@@ -7,11 +7,12 @@ Sources are text as in WSGI: bytes decoded as Latin-1, still percent-encoded (RF
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 
 from engine.spec.document.schema_types import Resolve, items_of, kind_of, properties_of, types_of
 from engine.spec.document.styles import STYLES
-from engine.spec.parameters.casting import CompileLeaf, compile_shape
+from engine.spec.parameters.casting import CompileLeaf, compile_cast, compile_shape
 from engine.spec.parameters.parameter_styles import (
     Clean,
     FindTexts,
@@ -25,9 +26,11 @@ from engine.spec.parameters.parameter_styles import (
     list_reader,
     object_reader,
     or_missing,
+    parse_json,
 )
 from engine.spec.parameters.query_string import Query, decode
 from engine.values.errors import Malformed
+from engine.values.media_types import essence, is_json
 
 _DELIMITERS = {
     "spaceDelimited": re.compile(r" |\+|%20"),
@@ -66,11 +69,12 @@ def compile_reader(
     which belong to other parameters. `decoded`: percent-encoded commas separate as well (see
     `splits_at_commas`). `has_bare`: see `deep_reader`; `compile_leaf`: see `compile_shape`. Readers
     raise Malformed.
-    Raises ValueError for an unknown location or a style that it does not have.
+    Raises ValueError for an unknown location, a style that it does not have, and content that is
+    not read.
     """
     text = _text(name, location, style, explode)
     if media_type is not None:
-        return content_reader(text, media_type)
+        return content_reader(text, _content_parser(media_type, schema, resolve, text.where))
     if decoded:
         text = text.decoded()
     shape, kind = compile_shape(schema, resolve, compile_leaf), kind_of(schema, resolve)
@@ -87,6 +91,21 @@ def compile_reader(
     )
     may_be_empty = allow_empty_value and not types_of(schema, resolve) & {"string", "any"}
     return or_missing(text, read) if may_be_empty and shape([""]) == "" else read
+
+
+def _content_parser(
+    media_type: str, schema: object, resolve: Resolve, where: str
+) -> Callable[[str], object]:
+    """What parses a `content` parameter: JSON, also under a range of media types if the schema has
+    objects or lists; anything else is text, cast to the type of the schema. Raises ValueError for
+    an object or list of a media type that is not read."""
+    if is_json(media_type):
+        return partial(parse_json, where=where)
+    if not types_of(schema, resolve) <= {"array", "object", "null"}:
+        return compile_cast(schema, resolve)
+    if not essence(media_type).endswith("*"):
+        raise ValueError(f"a list or object of '{media_type}' is not read")
+    return partial(parse_json, where=where)
 
 
 def _text(name: str, location: str, style: str | None, explode: bool | None) -> ParameterText:

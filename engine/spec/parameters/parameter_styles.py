@@ -17,7 +17,6 @@ from engine.spec.parameters.bracket_names import Tree, tree_of
 from engine.spec.parameters.query_string import Query
 from engine.values.errors import Malformed
 from engine.values.json_spans import Ambiguous, refuse_repeated_names
-from engine.values.media_types import is_json
 
 Reader = Callable[[Any], object]  # from the source of its location
 FindTexts = Callable[[Any], list[str]]
@@ -179,15 +178,14 @@ def http_date_reader(read: Reader) -> Reader:
     return read_date
 
 
-def content_reader(text: ParameterText, media_type: str) -> Reader:
-    """Reads parameters with `content`: JSON is parsed, anything else stays text."""
-    parses_json = is_json(media_type)
+def content_reader(text: ParameterText, parse: Callable[[str], object]) -> Reader:
+    """Reads parameters with `content`: `parse` makes the value of the text."""
 
     def read(source: Any) -> object:
         if not (values := text.values(source)):
             return MISSING
         if len(values) > 1:
             raise Malformed(f"{text.where}: given more than once")
-        return parse_json(values[0], text.where) if parses_json else values[0]
+        return parse(values[0])
 
     return read

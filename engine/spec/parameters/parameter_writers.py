@@ -53,7 +53,8 @@ class ParameterWriter(Struct, frozen=True):
             if text is not None and _UNRESERVED.fullmatch(text):  # nearly every value
                 return self.lead + text
         if self.media_type:
-            value = json.dumps(value) if is_json(self.media_type) else self._text(value)
+            is_json_text = is_json(self.media_type) or isinstance(value, Mapping | list | tuple)
+            value = json.dumps(value) if is_json_text else self._text(value)
         if isinstance(value, Mapping | list | tuple) and not value:
             return None
         if self.location in ("path", "header") and self.style != "matrix":

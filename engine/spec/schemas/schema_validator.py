@@ -23,6 +23,7 @@ from engine.source.problem import path_in
 from engine.spec.document.schema_keywords import REFERENCES, SOURCE_PATTERN
 from engine.spec.schemas.formats import FORMATS
 from engine.spec.schemas.schema_cost import SchemaCost, SchemaGraph, may_be_expensive, place_of
+from engine.spec.schemas.whole_numbers import as_integers
 from engine.values.errors import GatewayError
 from engine.values.trees import Json, value_at
 
@@ -160,11 +161,21 @@ class SchemaValidator:
 
     def is_valid(self, value: object) -> bool:
         """Whether the schema accepts a JSON value."""
-        return (self._compiled or self.compile()).is_valid(value)
+        compiled = self._compiled or self.compile()
+        if compiled.is_valid(value):
+            return True
+        integers = self._as_integers(value)
+        return integers is not value and compiled.is_valid(integers)
+
+    def _as_integers(self, value: object) -> object:
+        """The value as Draft 4 must see it for `1.0` to be an integer."""
+        texts = (self._text, *(part.text for part in self._parts)) if self._is_30 else ()
+        return as_integers(value) if any('"integer"' in text for text in texts) else value
 
     def iter_errors(self, value: object) -> Iterator[jsonschema_rs.ValidationError]:
         """The errors of a JSON value. Raises TooManyErrors if listing them would take too long:
         a recursive schema repeats its branches at every level of a value."""
+        value = self._as_integers(value)
         branches = self._parts and (self.is_expensive or self.cost.is_recursive)
         if branches and self.cost.exceeds(value, MAX_ERROR_STEPS, errors=True):
             raise TooManyErrors

@@ -35,7 +35,26 @@ def test_a_template_is_right(template: str) -> None:
     ],
 )
 def test_a_template_is_wrong(template: str, words: str) -> None:
-    assert words in str(path_templates.check(template))
+    fault = path_templates.check(template)
+    assert words in (fault.message if fault else "None")
+
+
+@each(
+    ("template", "words"),
+    [
+        ("items/{id}", "write '/items/{id}'"),
+        ("/a///b", "write '/a/b'"),
+        ("/a?b=c", "describe the query by parameters"),
+        ("/{a", "write variables as '{name}'"),
+        ("/{}", "write it as '{name}', and declare the parameter"),
+        ("/{a}/{b}/{b}", "give the second '{b}' a name of its own, and declare the parameter"),
+        ("/{a}{b}", "write a separator, as '{a}-{b}', or one variable for both"),
+    ],
+)
+def test_a_wrong_template_has_a_hint(template: str, words: str) -> None:
+    fault = path_templates.check(template)
+    assert fault is not None
+    assert fault.hint == words
 
 
 def test_equal_shapes_are_the_same_path() -> None:

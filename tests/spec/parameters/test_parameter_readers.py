@@ -301,6 +301,28 @@ def test_content(location, source, media_type, value):
     assert read(location, source, {}, media_type=media_type) == value
 
 
+@each(
+    ("media_type", "schema", "source", "value"),
+    [
+        ("*/*", INTEGER, "7", 7),
+        ("text/plain", INTEGER, "7", 7),
+        ("text/plain", {"type": "boolean"}, "true", True),
+        ("*/*", INTEGER, "x", "x"),
+        ("*/*", STRING, "7", "7"),
+        ("*/*", ARRAY, "%5B1%5D", [1]),
+        ("application/*", OBJECT, "%7B%22R%22%3A1%7D", {"R": 1}),
+        ("application/jwt", STRING, "a.b.c", "a.b.c"),
+    ],
+)
+def test_content_of_other_media_types_is_cast_to_its_schema(media_type, schema, source, value):
+    assert read("path", source, schema, media_type=media_type) == value
+
+
+def test_objects_of_other_media_types_are_not_read():
+    with pytest.raises(ValueError, match="object of 'application/xml' is not read"):
+        read("path", "x", OBJECT, media_type="application/xml")
+
+
 @each("source", ["color={", "color=", "color=NaN", "color=1&color=2"])
 def test_content_refuses(source):
     with pytest.raises(Malformed, match=r"^query parameter 'color': "):

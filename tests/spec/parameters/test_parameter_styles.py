@@ -16,6 +16,7 @@ from engine.spec.parameters.parameter_styles import (
     list_reader,
     object_reader,
     or_missing,
+    parse_json,
 )
 from engine.spec.parameters.query_string import Query
 from engine.values.errors import Malformed
@@ -90,10 +91,13 @@ def test_a_deep_object_beside_a_plain_value_is_malformed() -> None:
         deep_reader(QUERY, shape)(Query.parse("p=1&p[a]=2"))
 
 
-def test_content_is_json_or_text() -> None:
-    assert content_reader(TEXT, "application/json")(["%5B1]"]) == [1]
-    assert content_reader(TEXT, "text/plain")(["%5B1]"]) == "[1]"
-    assert content_reader(TEXT, "text/plain")([]) is MISSING
+def _parsed(text: str) -> object:
+    return parse_json(text, "p")
+
+
+def test_content_is_parsed() -> None:
+    assert content_reader(TEXT, _parsed)(["%5B1]"]) == [1]
+    assert content_reader(TEXT, _parsed)([]) is MISSING
 
 
 @each(
@@ -106,4 +110,4 @@ def test_content_is_json_or_text() -> None:
 )
 def test_content_that_cannot_be_read_is_malformed(texts: list[str], words: str) -> None:
     with pytest.raises(Malformed, match=f"^p: {words}"):
-        content_reader(TEXT, "application/json")(texts)
+        content_reader(TEXT, _parsed)(texts)

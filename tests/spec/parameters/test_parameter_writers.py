@@ -91,6 +91,8 @@ def test_a_parameter_with_content_is_json_or_text():
     )
     assert write("header", {"a": 1}, media_type="application/json") == '{"a": 1}'
     assert write("query", "a b", media_type="text/plain") == "color=a%20b"
+    assert write("query", [1], media_type="*/*") == "color=%5B1%5D"
+    assert write("query", 1, media_type="*/*") == "color=1"
 
 
 def test_objects_in_objects_and_lists_of_them_have_brackets():
