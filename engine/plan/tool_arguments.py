@@ -21,7 +21,7 @@ from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
 from engine.spec.operation import Operation
-from engine.spec.parameter import Parameter
+from engine.spec.parameter import NO_PARAMETERS, Parameter
 from engine.spec.schemas.schema_validator import SchemaValidator
 
 BODY = "body"
@@ -29,8 +29,6 @@ MAX_NAME = 64
 """Characters of an argument's name (Anthropic: `^[a-zA-Z0-9_.-]{1,64}$`)."""
 LOCATIONS = ("path", "query", "querystring", "header", "cookie")
 _UNUSABLE = re.compile(r"[^A-Za-z0-9_.-]+")
-_OF_THE_GATEWAY = ("accept", "content-type", "authorization")
-"""Headers that OpenAPI does not let parameters describe."""
 
 
 class Argument(Struct, frozen=True):
@@ -89,7 +87,7 @@ def _declared(route: Route, item: Node, node: Node) -> Iterator[Argument]:
 def _carries_token(route: Route, location: str, name: str) -> bool:
     """Whether a parameter is a header of the gateway, or one in which callers send their token."""
     folded = name.lower()
-    if location == "header" and (folded in NEVER_SENT or folded in _OF_THE_GATEWAY):
+    if location == "header" and (folded in NEVER_SENT or folded in NO_PARAMETERS):
         return True
     return security.is_carrier(route.carriers, location, name)
 

@@ -27,6 +27,14 @@ from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.values.errors import GatewayError, Malformed
 from engine.values.media_types import body_kind, essence
 
+NO_PARAMETERS = frozenset(
+    {"accept", "content-type", "authorization"}
+    | {"accept-encoding", "connection", "content-length", "host", "keep-alive", "te", "trailer"}
+    | {"transfer-encoding", "upgrade"}
+)
+"""Headers that are no parameters: OpenAPI ignores the first three; HTTP clients and the gateway
+write the others, each for its own connection (RFC 9110 section 7.6.1)."""
+
 _WHERE = "the query string"
 
 
@@ -145,7 +153,7 @@ def compile_parameters(
             message = f"path parameter '{name}' is not in the path '{template}'; it is left out"
             findings.note(declared.source, declared.path, Level.WARNING, "MW207", message)
             continue
-        if location == "header" and name.lower() in ("accept", "content-type", "authorization"):
+        if location == "header" and name.lower() in NO_PARAMETERS:
             continue
         try:
             reserved = owners.reserved(declared)

@@ -35,6 +35,13 @@ def test_a_parameter_in_another_file_without_a_name_is_placed_there(tmp_path: Pa
     assert (problem.code, problem.file, problem.line) == ("MW204", "s.yaml", 1)
 
 
+@each("name", ["Accept-Encoding", "content-length", "Host", "Connection", "Transfer-Encoding"])
+def test_a_header_of_the_connection_is_no_parameter(tmp_path: Path, name: str) -> None:
+    declared = {"name": name, "in": "header", "required": True, "schema": {"enum": ["of-an-api"]}}
+    value = document(paths={"/x": {"get": get("x", parameters=[declared])}})
+    assert operations(tmp_path, value)["x"].parameters == ()
+
+
 TEXT = {"type": "string"}
 SORT = {"type": "object", "properties": {"created": {"enum": ["asc", "desc"]}}}
 RANGE = {"type": "object", "properties": {"gt": TEXT}, "additionalProperties": False}

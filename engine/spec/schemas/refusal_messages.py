@@ -160,6 +160,7 @@ def _best(errors: Sequence[Any]) -> Any:
             best = _best(branches[0])
             continue
         candidates = [b for b in branches if not _wrong_kind(b, best)] or branches
+        candidates = [b for b in candidates if not _wrong_members(b, best)] or candidates
         candidates = [b for b in candidates if not _wrong_tag(b, best)] or candidates
         if len(candidates) > 1 and all(_wrong_kind(branch, best) for branch in candidates):
             break
@@ -184,6 +185,19 @@ def _wrong_kind(branch: Sequence[Any], union: Any) -> bool:
         error.kind.name in ("type", "const", "enum") and len(error.instance_path) == depth
         for error in branch
     )
+
+
+def _wrong_members(branch: Sequence[Any], union: Any) -> bool:
+    """Whether a branch of a union is a map, and refuses every member by its type."""
+    value, depth = union.instance, len(union.instance_path)
+    refused = {
+        error.instance_path[depth]
+        for error in branch
+        if error.kind.name == "type"
+        and len(error.instance_path) == depth + 1
+        and "additionalProperties" in error.schema_path
+    }
+    return isinstance(value, dict) and len(refused) == len(value) > 0
 
 
 def _wrong_tag(branch: Sequence[Any], union: Any) -> bool:
@@ -286,7 +300,7 @@ def _near_miss(error: Any, details: Json) -> str:
 
 
 def _option(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return (value or "''") if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _constant(value: object) -> str:

@@ -15,6 +15,7 @@ from tests.support.documents import document, read, validator
 from tests.support.each import each
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
+VECTOR = {"type": "object", "properties": {"n": INTEGER, "d": STRING}, "required": ["n", "d"]}
 
 
 def refusal_of(schema: Any, value: Any, root: str = "", version: str = "3.1.0") -> Refusal:
@@ -58,6 +59,12 @@ def field(schema: Any, value: Any, version: str = "3.1.0") -> Refusal:
             "hot",
             "invalid_type",
             "Invalid type for 'x': expected an integer, got the string 'hot'.",
+        ),
+        (
+            {"enum": [""]},
+            "hot",
+            "invalid_value",
+            "Invalid value for 'x': expected one of '', got the string 'hot'.",
         ),
         (
             INTEGER,
@@ -309,6 +316,13 @@ def test_any_key_is_placed_as_it_is_written(key: str) -> None:
             },
             {"x": {"type": "b", "n": 5}},
             "x.n",
+        ),
+        # The branch with the members, not a map of others.
+        ({"anyOf": [VECTOR, {"type": "object", "additionalProperties": VECTOR}]}, {"n": 1}, "d"),
+        (
+            {"anyOf": [VECTOR, {"type": "object", "additionalProperties": VECTOR}]},
+            {"a": {"n": 1}},
+            "a.d",
         ),
         # A union within a union.
         (
