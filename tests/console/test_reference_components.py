@@ -165,6 +165,18 @@ def test_references_in_extensions_are_not_followed(tmp_path):
     assert document["components"]["schemas"]["Name"] == {"type": "string", "pattern": "(?i:^a)"}
 
 
+def test_examples_named_like_keywords_may_have_no_target(tmp_path):
+    gone = FIRST.replace('{a: {value: {$ref: "not a reference"}}}', "{default: {$ref: gone.yaml}}")
+    (tmp_path / "one.yaml").write_text(gone)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts/more.yaml").write_text(PARTS)
+    text = CONFIG.replace("  two: {document: two.yaml}\n", "").replace("one.*, two.*", "one.*")
+    result = make_plan(tmp_path / "gateway.yaml", {}, text)
+    assert result.plan is not None, result.problems
+    assert [problem.code for problem in result.problems if "gone" in problem.message] == ["MW203"]
+    assert "gone" not in json.dumps(merged(result.plan, "http://h"))
+
+
 @pytest.mark.parametrize(
     ("example", "expected"),
     [

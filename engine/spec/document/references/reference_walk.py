@@ -14,6 +14,8 @@ _VALUES = frozenset({"value", "dataValue"})
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
 _OF_DATA = _VALUES | _NOT_SCHEMA | {"examples"}
 """The keys under which data may be."""
+_OBJECT_NAMES = frozenset({"examples", "links", "callbacks", "pathItems", "encoding"})
+"""Keys of OpenAPI's objects, beside NAMING, whose values are mappings of names."""
 _NESTED = (dict, list)
 
 
@@ -58,7 +60,9 @@ def references(node: Node, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node
 
 def _is_data(path: Path, key: str, child: object) -> bool:
     """Whether a member of the mapping at a path is a literal value or an extension."""
-    is_name = bool(path) and path[-1] in NAMING
+    is_name = bool(path) and (
+        path[-1] in NAMING or (path[-1] in _OBJECT_NAMES and path[-2:-1] != ("properties",))
+    )
     return (
         (key in _NOT_SCHEMA and not is_name)
         or (key in _VALUES and len(path) > 1 and path[-2] == "examples")

@@ -28,6 +28,11 @@ def found(root: Any, *keywords: str) -> list[str]:
         ({"example": REF, "default": REF, "const": REF, "enum": [REF]}, []),
         ({"examples": [REF], "x-a": REF}, []),
         ({"examples": {"a": {"value": REF, "dataValue": REF}, "b": REF}}, ["examples/b"]),
+        (
+            {"examples": {"default": REF, "enum": REF}, "links": {"const": REF}},
+            ["examples/default", "examples/enum", "links/const"],
+        ),
+        ({"properties": {"examples": {"default": REF}}}, []),
         ({"$ref": 5, "items": {"$ref": None}}, []),
     ],
 )
