@@ -45,6 +45,8 @@ _ENVIRON: dict[str, Any] = {
 """What is the same for all requests."""
 _TARGET = re.compile(r"/[!-~]*+")
 """Visible ASCII, which begins with a slash."""
+_MAX_LINE, _MAX_HEADER = 8_190, 16_380
+"""Bytes of a request line and of a header, as of a request from outside."""
 
 
 def environ_of(request: Request) -> dict[str, Any]:
@@ -55,6 +57,8 @@ def environ_of(request: Request) -> dict[str, Any]:
         if not path.startswith("/"):
             raise ValueError(f"the path '{path}' does not begin with '/'")
         raise ValueError("the path contains a character that must be percent-encoded")
+    if len(request.method) + len(target) > _MAX_LINE:
+        raise ValueError(f"path and query have {len(target):,} bytes, more than {_MAX_LINE:,}")
     environ = {
         **_ENVIRON,
         "REQUEST_METHOD": request.method.upper(),
@@ -67,6 +71,8 @@ def environ_of(request: Request) -> dict[str, Any]:
     for name, value in request.headers:
         if not name or not value.isprintable():
             raise ValueError(f"header '{name}' cannot be sent")
+        if len(value) > _MAX_HEADER:
+            raise ValueError(f"header '{name}' has more than {_MAX_HEADER:,} bytes")
         key = environ_key(name)
         headers[key] = f"{headers[key]},{value}" if key in headers else value
     environ |= headers

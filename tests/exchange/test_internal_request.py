@@ -29,3 +29,20 @@ def test_a_header_that_is_not_on_the_wire_like_this_is_refused() -> None:
         environ_of(Request("GET", "/", [("", "v")]))
     with pytest.raises(ValueError, match="cannot be sent"):
         environ_of(Request("GET", "/", [("a", "v\r\nb: c")]))
+
+
+@each("size, line", [(8_186, ""), (8_187, "path and query have 8,188 bytes")])
+def test_a_request_line_is_as_long_as_one_from_outside(size: int, line: str) -> None:
+    for target in ("/" + "a" * size, "/?" + "a" * (size - 1)):
+        request = Request("GET", target)
+        if line:
+            with pytest.raises(ValueError, match=line):
+                environ_of(request)
+        else:
+            assert environ_of(request)["RAW_URI"] == target
+
+
+def test_a_header_is_as_long_as_one_from_outside() -> None:
+    assert environ_of(Request("GET", "/", [("a", "v" * 16_380)]))["HTTP_A"]
+    with pytest.raises(ValueError, match="'a' has more than 16,380 bytes"):
+        environ_of(Request("GET", "/", [("a", "v" * 16_381)]))

@@ -10,6 +10,7 @@ models: {{big: {{to: [{{upstream: main}}]}}, small: {{to: [{{upstream: main}}]}}
 mcp:
   shop: {{path: /mcp, operations: ["shop.*", "!shop.drop"], output_schemas: true}}
   open: {{path: /open, operations: [shop.find]}}
+  many: {{path: /many, operations: ["shop.*", "!shop.drop"], search_above: 1}}
 tokens:
   - {{name: alice, sha256: {digest(ALICE)}}}
   - {{name: bob, sha256: {digest(BOB)}, operations: [shop.show], models: [small]}}

@@ -8,9 +8,10 @@ from typing import Any
 
 import orjson
 
+from engine.process.loop_turn import paced_if_many
 from engine.values.trees import objects_of
 
-_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_END = re.compile(rb"(?:\r\n){2,}|\n{2,}|\r{2,}")
 _LINE = re.compile(rb"\r\n|\n|\r")
 
 
@@ -18,7 +19,8 @@ def event_data(stream: bytes) -> list[bytes]:
     """The data of the events of a stream (WHATWG, "Server-sent events"), without the end mark that
     vendors of models send."""
     events = []
-    for block in _END.split(stream.removeprefix(b"\xef\xbb\xbf")):
+    blocks = _END.split(stream.removeprefix(b"\xef\xbb\xbf"))
+    for block in paced_if_many(blocks, len(stream)):
         lines = [line[5:] for line in _LINE.split(block) if line.startswith(b"data:")]
         data = b"\n".join(line.removeprefix(b" ") for line in lines)
         if lines and data != b"[DONE]":
@@ -30,7 +32,8 @@ def stream_text(stream: bytes) -> str:
     """The text of a stream of a chat, joined; of any other stream the data of its events, each on a
     line."""
     data = event_data(stream)
-    text = "".join(piece for event in data for piece in _pieces(event))
+    events = paced_if_many(data, len(stream))
+    text = "".join(piece for event in events for piece in _pieces(event))
     return text or b"\n".join(data).decode("utf-8", "replace")
 
 

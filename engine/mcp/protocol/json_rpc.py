@@ -6,6 +6,8 @@ sends no responses (specification 2026-07-28, basic/index and basic/transports/s
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Annotated, Any, Literal
@@ -13,6 +15,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import orjson
 from msgspec import Meta, Raw, Struct
+from msgspec.structs import replace
 
 from engine.values.errors import GatewayError
 from engine.values.trees import has_more_levels
@@ -45,18 +48,20 @@ class ProtocolError(Exception):
 
 class Message(Struct, frozen=True):
     """A request, or a notification, which has no id. `meta` is the object `_meta` of its params,
-    empty without one; `body_text` is the JSON of the argument `body` of a call, as it was sent, b""
-    if it is not known."""
+    empty without one; `body_text` is the JSON of the argument `body` of a call as it was sent,
+    `inner_body_text` that of the member `body` of its argument `arguments`, b"" if not known."""
 
     method: str
     params: Mapping[str, Any] = {}
     id: Id | None = None
     meta: Mapping[str, Any] = {}
     body_text: bytes = b""
+    inner_body_text: bytes = b""
 
 
 class _Arguments(Struct, frozen=True):
     body: Raw = Raw(b"")
+    arguments: Raw = Raw(b"")
 
 
 class _CallParams(Struct):
@@ -74,17 +79,73 @@ class _Call(Struct):
 
 
 _read_call = msgspec.json.Decoder(_Call).decode
+_read_arguments = msgspec.json.Decoder(_Arguments).decode
+
+_LARGE = 4_096
+"""Bytes of a message that is read in two parts, its body and the rest: in smaller ones it costs
+less to read the body twice than to look for its end."""
+_BODY = re.compile(rb'"body"\s*:\s*(?=\{)')
+_MARK = b'"%b"' % secrets.token_hex(16).encode()
+"""The JSON in place of the body while the rest is read. No message has it."""
 
 
 def read_message(data: bytes | memoryview) -> Message:
     """The message of a body. Raises ProtocolError."""
     try:
-        call = _read_call(data)
-        params = orjson.loads(data)["params"]
+        message = _in_parts(bytes(data)) if len(data) > _LARGE else None
+        return message or _call_message(data)
     except (ValueError, RecursionError):  # another message, or none
         return _read_any(data)
-    meta, body = params.get("_meta"), bytes(call.params.arguments.body)
-    return Message("tools/call", params, call.id, meta if type(meta) is dict else {}, body)
+
+
+def _call_message(data: bytes | memoryview) -> Message:
+    """The message of a call. Raises ValueError or RecursionError for another one."""
+    arguments, inner = (call := _read_call(data)).params.arguments, b""
+    params = orjson.loads(data)["params"]
+    if arguments.arguments:
+        try:
+            inner = bytes(_read_arguments(arguments.arguments).body)
+        except (ValueError, RecursionError):
+            inner = b""  # of another form than the arguments of a tool
+    meta, body = params.get("_meta"), bytes(arguments.body)
+    meta = meta if type(meta) is dict else {}
+    return Message("tools/call", params, call.id, meta, body, inner)
+
+
+def _in_parts(data: bytes) -> Message | None:
+    """The message of a call whose body is an object, and its last argument; None for any other.
+
+    Clients write the members of a message in few orders, which tell where its body ends. That is a
+    guess until the rest is a call with this body: a body that is JSON, in a place that has a value
+    in a text that is JSON, is that value.
+    """
+    begin = _BODY.search(data)
+    if begin is None:
+        return None
+    start = begin.end()
+    end = _body_end(data, b"}" * data.count(b'"arguments"', 0, start))
+    try:
+        message = _call_message(data[:start] + _MARK + data[end:])
+        arguments, text = message.params["arguments"], data[start:end]
+        if message.body_text == _MARK:
+            arguments["body"] = orjson.loads(text)
+            return replace(message, body_text=text)
+        if message.inner_body_text == _MARK:
+            arguments["arguments"]["body"] = orjson.loads(text)
+            return replace(message, inner_body_text=text)
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def _body_end(data: bytes, brackets: bytes) -> int:
+    """Where the body probably ends: before so many brackets of the arguments around it, behind
+    which are other members of the params, or of the message, or its end."""
+    for member in (b',"_meta":', b'},"jsonrpc":'):
+        at = data.rfind(brackets + member, -_LARGE)
+        if at >= 0:
+            return at
+    return len(data.rstrip()) - len(brackets) - 2
 
 
 def _read_any(data: bytes | memoryview) -> Message:

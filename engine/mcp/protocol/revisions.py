@@ -70,6 +70,15 @@ def check_modern(head: Head, message: Message) -> None:
         _check_each(head, message)
 
 
+def check_legacy(head: Head, message: Message) -> None:
+    """Raises ProtocolError for a request of 2025 with a header of later revisions that differs from
+    its body: what stands before the gateway may have judged it by the header."""
+    if head.method is not None and head.method != message.method:
+        raise _mismatch("Mcp-Method", head.method, message.method)
+    if head.name is not None and message.method == "tools/call":
+        _check_name(head, message)
+
+
 def _check_each(head: Head, message: Message) -> None:
     """Raises ProtocolError for the first thing that is wrong: a header may also be encoded."""
     meta = message.meta
@@ -86,11 +95,16 @@ def _check_each(head: Head, message: Message) -> None:
     if head.method != message.method:
         raise _mismatch("Mcp-Method", head.method, message.method)
     if message.method == "tools/call":
-        name = message.params.get("name")
-        if not isinstance(name, str):
-            raise _invalid("params.name is not a string.")
-        if head.name != name and (text := header_value("Mcp-Name", head.name)) != name:
-            raise _mismatch("Mcp-Name", text, name)
+        _check_name(head, message)
+
+
+def _check_name(head: Head, message: Message) -> None:
+    """Raises ProtocolError if the name of the tool is not that of the header."""
+    name = message.params.get("name")
+    if not isinstance(name, str):
+        raise _invalid("params.name is not a string.")
+    if head.name != name and (text := header_value("Mcp-Name", head.name)) != name:
+        raise _mismatch("Mcp-Name", text, name)
 
 
 def negotiated(message: Message) -> str:

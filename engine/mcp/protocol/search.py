@@ -22,6 +22,8 @@ from engine.mcp.listed_tool import ListedTool
 _NAME, _TITLE = 4, 2
 _K1, _B = 1.2, 0.75
 _MAX_WORDS = 64
+_MAX_QUERY = 2_000
+"""Characters of a query that are read."""
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LONG_PLURAL = 3
@@ -90,6 +92,7 @@ class SearchIndex:
     def find(self, query: str, visible: Collection[str], limit: int) -> list[ListedTool]:
         """The best tools for a query, of those whose names are `visible`; of a query without words
         the first ones."""
+        query = query[:_MAX_QUERY]
         words = words_of(query)[:_MAX_WORDS]
         if not words:
             return [tool for tool in self._tools if tool.name in visible][:limit]

@@ -27,6 +27,7 @@ from engine.mcp.protocol.revisions import (
     META,
     MODERN,
     Head,
+    check_legacy,
     check_modern,
     client_of,
     is_modern,
@@ -118,13 +119,12 @@ class Server:
         except ProtocolError as failure:
             body = error(None, failure.code, str(failure), failure.data)
             raise Refusal(Reply(400, body, failure.code.name.lower())) from failure
-        client = client_of(head, message)
-        if not is_modern(head, message):
-            return Request(message, legacy_revision(head, message), client, head)
-        request = Request(message, MODERN, client, head)
+        is_new = is_modern(head, message)
+        revision = MODERN if is_new else legacy_revision(head, message)
+        request = Request(message, revision, client_of(head, message), head)
         try:
             if message.id is not None:
-                check_modern(head, message)
+                (check_modern if is_new else check_legacy)(head, message)
         except ProtocolError as failure:
             raise Refusal(_refusal(request, failure), request) from failure
         return request
@@ -218,7 +218,7 @@ class Server:
         if not isinstance(inner, dict):
             text = "arguments: not an object; write the tool's arguments as a JSON object"
             return self.reply(request, text_result(text, is_error=True))
-        return ToolCall(tool, inner, request)
+        return ToolCall(tool, inner, request, request.message.inner_body_text)
 
 
 def _refusal(request: Request, failure: ProtocolError) -> Reply:

@@ -18,6 +18,7 @@ from engine.config.mcp import McpServer, ToolServer
 from engine.mcp.descriptions import MAX_DESCRIPTION, MAX_TITLE, plain_text
 from engine.mcp.protocol.search import CALL, SEARCH
 from engine.mcp.remote.client import MAX_TOOLS
+from engine.mcp.remote.schemas import object_schema
 from engine.plan.route import Route, ToolUpstream
 from engine.plan.tool_names import longest, shortened, tool_name
 from engine.plan.tool_pins import MEMBERS, digest_of
@@ -32,10 +33,6 @@ MAX_TOTAL = 4_000_000
 """Bytes of all definitions of a server."""
 _MAX_NAME = 128
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-_DROPPED = frozenset({"$schema", "x-mcp-header"})
-_MAX_ARGUMENT = 400
-_SCHEMAS_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
-_VALUES = frozenset({"enum", "const", "default", "examples", "example"})
 
 Definition = Mapping[str, Any]
 Pace = Callable[[Iterable[Any]], Iterator[Any]]
@@ -193,41 +190,11 @@ def _tool(
         name=tool_name(server.prefix + name, most),
         title=plain_text(title, MAX_TITLE) if isinstance(title, str) else "",
         description=plain_text(text, MAX_DESCRIPTION) if isinstance(text, str) else "",
-        input_schema=_object_schema(tool["inputSchema"]),
-        output_schema=_object_schema(output) if has_output and output is not None else None,
+        input_schema=object_schema(tool["inputSchema"]),
+        output_schema=object_schema(output) if has_output and output is not None else None,
         annotations={key: hints[key] for key in _HINTS if isinstance(hints.get(key), bool)},
         operation=f"{upstream.name}.{name}",
         route=upstream.route,
         upstream=upstream.name,
         remote=name,
     )
-
-
-def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    result = _clean(schema)
-    assert isinstance(result, dict)
-    return {"type": "object", **result}
-
-
-def _clean(schema: object) -> Any:
-    """A schema without what known clients refuse: booleans in place of schemas, references to other
-    documents, `x-mcp-header`. Texts are cleaned as well."""
-    if isinstance(schema, bool):
-        return {} if schema else {"not": {}}
-    if not isinstance(schema, dict):
-        return schema
-    result: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in _DROPPED or (key == "$ref" and not str(value).startswith("#")):
-            continue
-        if key in _VALUES:
-            result[key] = value
-        elif key in _SCHEMAS_BY_NAME and isinstance(value, dict):
-            result[key] = {name: _clean(each) for name, each in value.items()}
-        elif key in ("description", "title") and isinstance(value, str):
-            result[key] = plain_text(value, _MAX_ARGUMENT)
-        elif isinstance(value, list):
-            result[key] = [_clean(each) if isinstance(each, dict) else each for each in value]
-        else:
-            result[key] = _clean(value) if isinstance(value, dict) else value
-    return result

@@ -9,7 +9,7 @@ model, user or files of the caller to offer, and said so in its capabilities.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -48,16 +48,16 @@ class ReplyReader:
             raise RemoteError(f"The server's answer has more than {self._most} bytes.")
         self._buffer += data
         if self._is_stream:
-            self._read_events()
+            self._read_events(pacer())
         return self._answer is not None
 
     def result(self) -> Mapping[str, Any]:
         """The result, at the end of the answer. Raises RemoteError."""
         if self._is_stream and self._answer is None:
             self._buffer += b"\n\n"
-            self._read_events()
+            self._read_events(pacer())
         elif not self._is_stream:
-            self._take(bytes(self._buffer))
+            self._take(bytes(self._buffer), pacer())
         if self._answer is None:
             raise RemoteError("The server's answer has no result for this request.")
         error = self._answer.get("error")
@@ -68,7 +68,7 @@ class ReplyReader:
             raise RemoteError("The server's result is not a JSON object.")
         return result
 
-    def _read_events(self) -> None:
+    def _read_events(self, pace: Callable[[], None]) -> None:
         while self._answer is None:
             match = _END.search(self._buffer, max(0, self._search_start - 3))
             if match is None:
@@ -77,12 +77,12 @@ class ReplyReader:
             event = bytes(self._buffer[: match.end()])
             del self._buffer[: match.end()]
             self._search_start = 0
+            pace()
             for data in event_data(event):
-                self._take(data)
+                self._take(data, pace)
 
-    def _take(self, data: bytes) -> None:
+    def _take(self, data: bytes, pace: Callable[[], None]) -> None:
         """One message: the answer, or something else, which is left alone."""
-        pace = pacer()
         try:
             message = orjson.loads(data)
             pace()

@@ -57,6 +57,17 @@ def test_a_tool_that_is_not_fit_costs_no_other(far, entry):
     assert names(far(Script(tools=[entry, tool("show")]))) == ["far_show"]
 
 
+def test_a_schema_of_another_form_breaks_neither_lists_nor_search(far):
+    schemas = [{"properties": 5}, {"required": [1]}, {"properties": {"a": 5}}, {"$defs": []}]
+    tools = [tool(f"bad{n}", inputSchema=schema) for n, schema in enumerate(schemas)]
+    gateway = far(Script(tools=tools))
+    assert len(names(gateway)) == 4
+    gateway = far(Script(tools=tools + [tool(f"t{n}") for n in range(50)]))
+    found = json.loads(gateway.text("search_tools", {"query": "bad0"}, token=ALICE))
+    assert found["tools"][0]["name"] == "far_bad0"
+    assert found["tools"][0]["inputSchema"] == {"type": "object"}
+
+
 def test_a_list_of_thousands_is_cut(far):
     gateway = far(Script(tools=[tool(f"t{number}") for number in range(3_000)]))
     assert names(gateway) == ["search_tools", "call_tool"]

@@ -9,7 +9,7 @@ from engine.exchange.internal_request import Request
 from engine.mcp.protocol.results import MAX_RESULT
 from engine.mcp.protocol.revisions import META as META_PREFIX
 from tests.support.each import each
-from tests.support.mcp_messages import META, call, head_of, modern
+from tests.support.mcp_messages import META, call, head_of, message, modern
 from tests.support.mcp_shop import ALICE, BOB, ERIN
 from tests.support.recording import PATIENCE, answer
 
@@ -253,6 +253,39 @@ def test_a_name_in_the_head_does_not_decide(shop, shop_upstream):
     assert shop_upstream.requests == []
 
 
+@each(
+    "headers",
+    [
+        [("mcp-name", "show")],
+        [("mcp-protocol-version", "2025-11-25"), ("mcp-name", "show")],
+        [("mcp-protocol-version", "2025-06-18"), ("mcp-name", "=?base64?c2hvdw==?=")],
+        [("mcp-protocol-version", "2025-11-25"), ("mcp-method", "tools/list")],
+        [("mcp-protocol-version", "2025-11-25"), ("mcp-name", "create"), ("mcp-name", "create")],
+    ],
+)
+def test_headers_of_a_later_revision_must_agree_with_an_older_body(shop, shop_upstream, headers):
+    document = message("tools/call", {"name": "create", "arguments": {"body": {"sku": "s"}}})
+    status, answered = shop.post(document, token=ALICE, headers=headers)
+    assert (status, answered["error"]["code"]) == (200, -32020)
+    assert shop_upstream.requests == []
+
+
+@each(
+    "arguments",
+    [
+        {"id": "x" * 9_000},
+        {"id": "\u20ac" * 1_000},
+        {"id": "1", "fields": ["x" * 90] * 100},
+        {"id": "1", "X-Note": "x" * 17_000},
+    ],
+)
+def test_no_value_makes_a_longer_head_than_a_caller_may_send(shop, shop_upstream, arguments):
+    result = shop.result("show", arguments, token=ALICE)
+    assert result["isError"]
+    assert " bytes" in result["content"][0]["text"]
+    assert shop_upstream.requests == []
+
+
 def test_batches_are_refused(shop, shop_upstream):
     batch = [call("find"), call("find")]
     status, answered = shop.post(batch, token=ALICE)
@@ -302,8 +335,19 @@ def test_arguments_of_too_many_levels_are_an_error_of_the_tool(
 def test_the_body_is_sent_as_it_was_written(shop, shop_upstream, body):
     shop_upstream.speak = answer(b"{}", status=201)
     document = call("create", {"body": "BODY"})
-    message = json.dumps(document).encode().replace(b'"BODY"', body)
-    _, answered = shop.post(message, headers=head_of(document), token=ALICE)
+    text = json.dumps(document).encode().replace(b'"BODY"', body)
+    _, answered = shop.post(text, headers=head_of(document), token=ALICE)
+    assert not answered["result"]["isError"], answered
+    assert shop_upstream.last.body == body
+
+
+@each("size", [1, 1_000])
+def test_a_body_for_a_searched_tool_is_sent_as_it_was_written(shop, shop_upstream, size):
+    shop_upstream.speak = answer(b"{}", status=201)
+    body = b'{ "sku":"s", "big":[%b1.10] }' % (b"123456789012345678901," * size)
+    document = call("call_tool", {"name": "create", "arguments": {"body": "BODY"}})
+    text = json.dumps(document).encode().replace(b'"BODY"', body)
+    _, answered = shop.post(text, headers=head_of(document), token=ALICE, path="/many")
     assert not answered["result"]["isError"], answered
     assert shop_upstream.last.body == body
 

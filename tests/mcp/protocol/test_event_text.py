@@ -2,6 +2,7 @@
 
 from engine.mcp.protocol.event_text import event_data, stream_text
 from tests.support.each import each
+from tests.support.loop_turns import loop_turns
 
 
 def events(*data):
@@ -49,3 +50,11 @@ def test_the_text_of_a_chat_is_joined_and_other_events_are_lines(stream, text):
 
 def test_the_data_of_an_event_may_have_several_lines():
     assert event_data(b"\xef\xbb\xbfdata: a\ndata:  b\nid: 1\n\nevent: x\n\n") == [b"a\n b"]
+
+
+@each("line", [b"\n", b"\r", b"\r\n", b"data:\n\n", b": a\n\n", b"data: {}\n\n"])
+def test_a_flood_of_lines_leaves_turns_to_others(line):
+    lines = line * (40_000 // len(line))
+    assert set(stream_text(lines + b"data: [DONE]\n\n")) <= {"{", "}", "\n"}
+    if line.strip():
+        assert loop_turns(lambda: stream_text(lines)) >= 2

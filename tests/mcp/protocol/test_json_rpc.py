@@ -4,6 +4,7 @@ import json
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from engine.mcp.protocol.json_rpc import (
     MAX_DEPTH,
@@ -66,6 +67,54 @@ def test_a_call_has_the_text_of_its_body(arguments, text):
     assert call.params == {"name": "a", "arguments": orjson.loads(arguments)}
     assert call.body_text.startswith(text)
     assert bool(call.body_text) == bool(text)
+
+
+LARGE = b'{"note" : "}},\\"_meta\\":{}","list":[%b1.10]}' % (b"1.10," * 2_000)
+HEAD, END = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":', b"}"
+META = b'"_meta":{"a":{},"b":{"c":{}}}'
+
+
+@each(
+    "data",
+    [
+        HEAD + b'{"name":"a","arguments":{"id":7,"body":%b}}' + END,
+        HEAD + b'{"name":"a","arguments":{"body": %b},' + META + b"}" + END + b"\n",
+        HEAD + b"{" + META + b',"name":"a","arguments":{"id":7,"body":%b}}' + END,
+        b'{"method":"tools/call","params":{"name":"a","arguments":{"body":%b}},"jsonrpc":"2.0","id":1}',
+        b'{"id":1,"params":{"arguments":{"body":%b},"name":"a"},"method":"tools/call","jsonrpc":"2.0"}',
+        HEAD + b'{"name":"body","arguments":{"body":%b ,"id":7}}' + END,
+        HEAD + b'{"name":"a","_meta":{"body":{}},"arguments":{"body":%b}}' + END,
+        HEAD + b'{"name":"a","arguments":{"body":{"body":1},"body":%b}}' + END,
+        HEAD + b'{"name":"a","arguments":{"text":"\\"body\\":{","body":%b}}' + END,
+    ],
+)
+def test_a_large_call_is_read_like_a_small_one(data):
+    data %= LARGE
+    call, params = read_message(data), orjson.loads(data)["params"]
+    expected = Message("tools/call", params, 1, params.get("_meta", {}), LARGE)
+    assert replace(call, body_text=call.body_text.strip()) == expected
+
+
+def test_a_large_member_of_that_name_elsewhere_is_not_the_body():
+    data = HEAD + b'{"name":"a","arguments":{"body":5},"_meta":{"body":%b}}' % LARGE + END
+    assert read_message(data).params == orjson.loads(data)["params"]
+    assert read_message(data).body_text == b"5"
+
+
+@each("size", [1, 2_000])
+def test_a_call_by_call_tool_has_the_text_of_its_body(size):
+    text = b'{"list":[%b1.10]}' % (b"12345678901234567890123," * size)
+    data = HEAD + b'{"name":"call_tool","arguments":{"name":"a","arguments":{"body":%b}}}' + END
+    call = read_message(data % text)
+    assert (call.body_text, call.inner_body_text) == (b"", text)
+    assert call.params["arguments"]["arguments"] == {"body": orjson.loads(text)}
+
+
+@each("body", [b"{%b}", b"%b}", b'{"a":%b', b"%b,", b"%b%b", b"{}%b"])
+def test_a_large_call_that_is_no_json_is_refused(body):
+    data = HEAD + b'{"name":"a","arguments":{"body":%b}}' % body.replace(b"%b", LARGE) + END
+    with pytest.raises(ProtocolError, match="not JSON"):
+        read_message(data)
 
 
 @each(

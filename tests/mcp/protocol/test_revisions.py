@@ -10,6 +10,7 @@ from engine.mcp.protocol.revisions import (
     LEGACY,
     MODERN,
     Head,
+    check_legacy,
     check_modern,
     client_of,
     header_value,
@@ -134,3 +135,31 @@ def test_a_message_without_a_header_is_of_the_first_revision_that_has_none():
 )
 def test_the_client_is_what_it_says_itself_bounded(head, message, client):
     assert client_of(head, message) == client
+
+
+LEGACY_CALL = Message("tools/call", {"name": "show"}, 1)
+
+
+@each("name", [None, "show", "=?base64?c2hvdw==?="])
+def test_a_request_of_2025_may_have_headers_that_say_what_its_body_does(name):
+    check_legacy(Head(LEGACY[0], "tools/call", name), LEGACY_CALL)
+    check_legacy(Head(LEGACY[0], None, name), LEGACY_CALL)
+    check_legacy(Head(LEGACY[0], "tools/list", name), Message("tools/list", {}, 1))
+
+
+@each(
+    "method, name",
+    [
+        ("tools/list", None),
+        ("tools/call ", None),
+        (None, "drop"),
+        (None, "Show"),
+        (None, "=?base64?ZHJvcA==?="),
+        (None, "show,show"),
+        (None, ""),
+    ],
+)
+def test_a_request_of_2025_with_a_header_that_differs_is_refused(method, name):
+    with pytest.raises(ProtocolError, match="Header mismatch") as raised:
+        check_legacy(Head(LEGACY[0], method, name), LEGACY_CALL)
+    assert raised.value.code == Code.HEADER_MISMATCH

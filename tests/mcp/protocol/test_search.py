@@ -80,3 +80,8 @@ def test_matches_have_schemas_as_long_as_there_is_room():
         "inputSchema": tools[0].input_schema,
     }
     assert ["inputSchema" in match for match in document["tools"]] == [True, True, False]
+
+
+def test_only_the_beginning_of_a_query_is_read():
+    assert found(f"{'é' * 1_000} upload") == ["upload"]
+    assert found(f"{'é' * 2_000} upload") == []

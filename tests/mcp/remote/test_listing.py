@@ -21,37 +21,6 @@ def made(upstream, *tools, prefix="far_", patterns=(), entry=ENTRY):
     return remote_tools(listing, ToolServer("far", prefix, patterns, ()), upstream, entry)
 
 
-@each(
-    "schema, cleaned",
-    [
-        ({}, {"type": "object"}),
-        ({"type": "object", "$schema": "x"}, {"type": "object"}),
-        ({"properties": {"a": True}}, {"type": "object", "properties": {"a": {}}}),
-        ({"properties": {"a": False}}, {"type": "object", "properties": {"a": {"not": {}}}}),
-        ({"properties": {"a": {"x-mcp-header": "A"}}}, {"type": "object", "properties": {"a": {}}}),
-        (
-            {"properties": {"a": {"$ref": "http://x/y"}}},
-            {"type": "object", "properties": {"a": {}}},
-        ),
-        (
-            {"$ref": "#/$defs/a", "$defs": {"a": {"enum": [True]}}},
-            {"type": "object", "$ref": "#/$defs/a", "$defs": {"a": {"enum": [True]}}},
-        ),
-    ],
-)
-def test_a_schema_has_nothing_that_clients_refuse(upstream, schema, cleaned):
-    (found,) = made(upstream, tool("show", inputSchema=schema))
-    assert found.input_schema == cleaned
-
-
-def test_texts_within_a_schema_are_cleaned(upstream):
-    schema = {"type": "object", "properties": {"a": {"description": "A\u200bb." + "c" * 900}}}
-    (found,) = made(upstream, tool("show", inputSchema=schema))
-    text = found.input_schema["properties"]["a"]["description"]
-    assert text.startswith("Ab.")
-    assert len(text) <= 400
-
-
 def test_only_hints_that_are_known_pass(upstream):
     hints = {"readOnlyHint": True, "destructiveHint": "no", "other": True}
     (found,) = made(upstream, tool("show", annotations=hints))

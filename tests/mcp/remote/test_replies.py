@@ -6,6 +6,7 @@ import pytest
 
 from engine.mcp.remote.replies import RemoteError, ReplyReader
 from tests.support.each import each
+from tests.support.loop_turns import loop_turns
 from tests.support.mcp_upstreams import event
 
 ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": []}}
@@ -64,3 +65,8 @@ def test_what_is_no_answer_is_an_error(document, words):
 def test_more_bytes_than_the_bound_are_not_read():
     with pytest.raises(RemoteError, match="more than 100 bytes"):
         read(event(ANSWER) * 9, most=100, size=101)
+
+
+def test_a_flood_of_events_leaves_turns_to_others():
+    reader = ReplyReader(7, EVENTS, 1_000_000)
+    assert loop_turns(lambda: reader.feed(event({"method": "a"}) * 2_000)) >= 2
