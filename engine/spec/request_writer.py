@@ -18,9 +18,10 @@ from engine.spec.bodies.sequences import write_sequence
 from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import declared_parameters
+from engine.spec.document.schema_types import properties_of
 from engine.spec.document.styles import STYLES
 from engine.spec.operation import Operation
-from engine.spec.parameters.parameter_writers import ParameterWriter, parameter_writer
+from engine.spec.parameters.parameter_writers import ParameterWriter, apart, parameter_writer
 from engine.values.media_types import body_kind, essence, sequence_kind
 
 
@@ -88,6 +89,12 @@ class RequestWriter:
                 self._writers["path"][name] = parameter_writer(
                     name, "path", has_slashes=name in slash_variables
                 )
+        self._fields = {
+            essence(name): frozenset(properties_of((s := media.get("schema")).value, s.follow))
+            for name, media in contents.items()
+            if body_kind(essence(name)) == "form"
+        }
+        self._separate()
 
     def _declare(self, declared: Node, slash_variables: Collection[str]) -> None:
         name, location = declared.text("name"), declared.text("in")
@@ -103,6 +110,14 @@ class RequestWriter:
                 self._writers[location][_folded(name, location)] = parameter_writer(
                     name, location, style, explode, media_type, has_slashes=name in slash_variables
                 )
+
+    def _separate(self) -> None:
+        """Let no member of an object have the name of another parameter."""
+        for location, writers in self._writers.items():
+            fixed = (name for name, _ in self._fixed) if location == "query" else ()
+            names = [*writers, *fixed]
+            for name, writer in writers.items():
+                writers[name] = apart(writer, names)
 
     def write(self, values: RequestValues) -> WrittenRequest:
         """The request of these values. Raises ValueError, with the name of the parameter."""
@@ -186,7 +201,7 @@ class RequestWriter:
         kind = sequence_kind(name) or body_kind(name)
         encoding = self._encodings.get(name)
         if kind == "form" and isinstance(body, Mapping):
-            return write_form(body, encoding), media_type
+            return write_form(body, encoding, self._fields.get(name, ())), media_type
         if kind == "multipart" and isinstance(body, Mapping):
             return write_multipart(body, encoding)
         if kind == "text" and isinstance(body, str):

@@ -36,10 +36,23 @@ paths:
       operationId: search
       parameters: [{name: q, in: querystring, content: {application/json: {}}}]
       responses: {"200": {description: ok}}
+  /list:
+    get:
+      operationId: list
+      parameters:
+        - {name: more, in: query, schema: {type: object}}
+        - {name: deep, in: query, style: deepObject, schema: {type: object}}
+        - {name: "expand[]", in: query, schema: {type: array}}
+        - {name: tenant, in: query, schema: {type: string}}
+      responses: {"200": {description: ok}}
   /form?kind=a:
     post:
       operationId: form
-      requestBody: {content: {application/x-www-form-urlencoded: {schema: {type: object}}}}
+      requestBody:
+        content:
+          application/x-www-form-urlencoded:
+            schema: {type: object, properties: {tenant: {}}}
+            encoding: {more: {style: form, explode: true}}
       responses: {"200": {description: ok}}
 """
 CONFIG = """version: 1
@@ -158,3 +171,23 @@ def test_values_that_make_no_request_are_refused(plan, name, values, message):
     with pytest.raises(ValueError, match="shop") as excinfo:
         request_of(plan, name, **values)
     assert message in str(excinfo.value)
+
+
+def test_members_of_an_object_are_parameters_of_their_own(plan):
+    query = {"more": {"a": "1", "b&c": "2"}, "deep": {"tenant": "x"}, "tenant": "t"}
+    target = request_of(plan, "list", query=query).target
+    assert target == "/v1/list?a=1&b%26c=2&deep%5Btenant%5D=x&tenant=t"
+    body = request_of(plan, "form", body={"more": {"a": "1"}, "tenant": "t"}).body
+    assert body == b"a=1&tenant=t"
+
+
+@each("name", ["tenant", "tenant[]", "tenant[a]", "expand[]", "expand", "expand[0]", "deep"])
+def test_no_member_of_an_object_is_another_parameter(plan, name):
+    with pytest.raises(ValueError, match="would be the parameter of that name"):
+        request_of(plan, "list", query={"more": {"a": "1", name: "x"}})
+
+
+@each("fields", [{"more": {"tenant": "x"}}, {"more": {"a": "x"}, "a": "1"}])
+def test_no_member_of_an_object_is_another_field_of_a_form(plan, fields):
+    with pytest.raises(ValueError, match="would be the parameter of that name"):
+        request_of(plan, "form", body=fields)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
@@ -16,20 +16,25 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from engine.spec.bodies.form_bodies import Encoding
-from engine.spec.parameters.parameter_writers import parameter_writer
+from engine.spec.parameters.parameter_writers import apart, parameter_writer
 from engine.values.media_types import essence, is_json
 
 
-def write_form(values: Mapping[str, Any], encoding: Encoding) -> bytes:
+def write_form(values: Mapping[str, Any], encoding: Encoding, names: Collection[str] = ()) -> bytes:
     """The body of these fields. None is the same as no value. A list or object whose `encoding`
     names no style is written as most servers read it: a list repeats its name, an object has
-    brackets. Raises ValueError with the name of a field."""
-    encodings = encoding or {}
-    texts = (_texts(name, value, encodings.get(name, {})) for name, value in values.items())
+    brackets. `names` are those of all fields, which no member of an object may have. Raises
+    ValueError with the name of a field."""
+    encodings, all_names = encoding or {}, frozenset((*names, *values))
+    texts = (
+        _texts(name, value, encodings.get(name, {}), all_names) for name, value in values.items()
+    )
     return "&".join(text for each in texts for text in each).encode()
 
 
-def _texts(name: str, value: Any, encoding: Mapping[str, Any]) -> Iterator[str]:
+def _texts(
+    name: str, value: Any, encoding: Mapping[str, Any], names: frozenset[str]
+) -> Iterator[str]:
     """The text of a field; nothing for a value that no text has."""
     if value is None:
         return
@@ -40,7 +45,8 @@ def _texts(name: str, value: Any, encoding: Mapping[str, Any]) -> Iterator[str]:
         return
     if style is None and has_objects(value):
         style = "deepObject"
-    text = parameter_writer(name, "form", style, explode).write(value)
+    writer = parameter_writer(name, "form", style, explode)
+    text = (apart(writer, names) if has_objects(value) else writer).write(value)
     if text is not None:
         yield text
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.spec.parameters.parameter_readers import style_of
 from engine.values.media_types import is_json
@@ -34,7 +35,8 @@ class ParameterWriter(Struct, frozen=True):
     """Writes the values of one parameter. `style` and `explode` as for `compile_reader`, completed;
     `media_type` is that of a `content` parameter, "" for others. `has_slashes`: a variable of a
     path that may contain slashes. `lead` is what stands before the encoded text of a value that is
-    no list or object, None if that is not all of its text."""
+    no list or object, None if that is not all of its text. `others` are the names of the other
+    parameters of its location, which no member of an object may have."""
 
     name: str
     location: str
@@ -43,6 +45,7 @@ class ParameterWriter(Struct, frozen=True):
     media_type: str = ""
     has_slashes: bool = False
     lead: str | None = None
+    others: frozenset[str] = frozenset()
 
     def write(self, value: Any) -> str | None:
         """The text of a value: of a path's variable, a part of a query string, the value of a
@@ -88,7 +91,9 @@ class ParameterWriter(Struct, frozen=True):
         if self.style == "deepObject":
             yield from self._deep(self.name, value)
         elif isinstance(value, Mapping) and self.explode:
-            yield from ((self._encoded_name(k), self._encoded(v)) for k, v in value.items())
+            for key, each in value.items():
+                self._check_name(key)
+                yield self._encoded_name(key), self._encoded(each)
         elif isinstance(value, list | tuple) and self.explode:
             yield from ((self._encoded_name(self.name), self._encoded(item)) for item in value)
         else:
@@ -108,7 +113,14 @@ class ParameterWriter(Struct, frozen=True):
             for number, item in enumerate(value):
                 yield from self._deep(f"{name}[{number if nested else ''}]", item)
         else:
+            self._check_name(name)
             yield quote(name, safe=""), self._encoded(value)
+
+    def _check_name(self, name: str) -> None:
+        """Refuse the name of a member that stands for another parameter: an agent could give one
+        that the config hides from it or has fixed."""
+        if name in self.others or name.partition("[")[0] in self.others:
+            raise self._problem(f"its member '{name}' would be the parameter of that name")
 
     def _parts(self, value: object, delimiter: str) -> list[str]:
         """The encoded items of a list, names and values of an object, or the only text."""
@@ -181,6 +193,14 @@ def parameter_writer(
     elif not media_type and location == "path" and style == "simple":
         lead = ""
     return ParameterWriter(name, location, style, explode, media_type, has_slashes, lead)
+
+
+def apart(writer: ParameterWriter, names: Collection[str]) -> ParameterWriter:
+    """The writer of one of the parameters of a location, which have these names. Servers read
+    `a[]` and `a[b]` as `a`."""
+    base = writer.name.partition("[")[0]
+    bases = (name.partition("[")[0] for name in names)
+    return replace(writer, others=frozenset((*names, *bases)) - {writer.name, base})
 
 
 def _boolean(value: bool) -> str:
