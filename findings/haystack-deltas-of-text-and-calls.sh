@@ -6,7 +6,8 @@
 # `OpenAIChatGenerator` with a `streaming_callback` raises "Only one of `content`, `tool_call`, `tool_call_result` or
 # `reasoning` may be set in a StreamingChunk", for an answer that it reads without streaming, and in two chunks.
 # A refusal (`delta.refusal`, same page) is an empty reply with the finish reason "stop".
-# langchain-openai 1.7.4 reads the text and the call, openai-agents 0.24.0 all three.
+# langchain-openai 1.7.4 reads the text and the call, and so does openai-agents 0.24.0, which raises the refusal as an
+# error with its text.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -20,7 +21,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
+from agents import Agent, ModelRefusalError, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
@@ -72,7 +73,7 @@ def haystack(stream: bool) -> object:
     try:
         reply = OpenAIChatGenerator(**model, streaming_callback=callback).run([ChatMessage.from_user("Weather?")])["replies"][0]
     except ValueError as error:
-        return str(error)[:92]
+        return str(error).partition(". ")[0]
     return reply.text, [call.arguments for call in reply.tool_calls], reply.meta["finish_reason"]
 
 
@@ -89,13 +90,16 @@ async def openai_agents() -> tuple[str, list]:
     model = OpenAIChatCompletionsModel("m", client)
     agent = Agent(name="a", model=model, tools=[weather], tool_use_behavior="stop_on_first_tool")
     result = Runner.run_streamed(agent, "Weather?")
-    async for _ in result.stream_events():
-        pass
-    await client.close()
+    try:
+        async for _ in result.stream_events():
+            pass
+    except ModelRefusalError as error:
+        return error.refusal, []
+    finally:
+        await client.close()
     output = [item for response in result.raw_responses for item in response.output]
     parts = [part for item in output if item.type == "message" for part in item.content]
-    text = "".join(part.refusal if part.type == "refusal" else part.text for part in parts)
-    return text, [json.loads(item.arguments) for item in output if item.type == "function_call"]
+    return "".join(part.text for part in parts), [json.loads(item.arguments) for item in output if item.type == "function_call"]
 
 
 seen = {}
@@ -111,7 +115,7 @@ read = ("Let me see.", [{"city": "Oslo"}], "tool_calls")
 assert haystack(False) == read
 assert seen == {
     "two chunks": read,
-    "one chunk": "Only one of `content`, `tool_call`, `tool_call_result` or `reasoning` may be set in a Streaming",
+    "one chunk": "Only one of `content`, `tool_call`, `tool_call_result` or `reasoning` may be set in a StreamingChunk",
     "refusal": (None, [], "stop"),
 }, seen
 PYTHON

@@ -5,7 +5,8 @@
 # `n` is the number of choices; each piece of a stream has the `index` of its choice, and a chunk may have pieces of several
 # (OpenAI API reference, "Create chat completion" and "chat completion chunk"). All three models have a field `n`. With
 # `generate` there are two generations. `stream` joins the first piece of each chunk, whatever its index is: of "Yes, it
-# is." and "No, it never was." comes a text of both, and the finish reason "stopstop".
+# is." and "No, it never was." comes a text of both, and the finish reason "stopstop". Nothing is raised, while
+# ChatOpenAI and ChatGroq refuse `n=2` with `streaming=True`: "n must be 1 when streaming".
 # openai 3.3.0's `ChatCompletionStreamState` has both choices.
 set -euo pipefail
 folder=$(mktemp -d)
@@ -26,6 +27,7 @@ from langchain_groq import ChatGroq
 from langchain_openai import ChatOpenAI
 from openai import OpenAI
 from openai.lib.streaming.chat import ChatCompletionStreamState
+from pydantic import ValidationError
 
 TEXTS = ["Yes, it is.", "No, it never was."]
 CHUNKS = [
@@ -81,7 +83,7 @@ print("openai:", seen)
 assert seen == TEXTS
 models = [
     ChatOpenAI(model="m", n=2, base_url=url, api_key="none"),
-    ChatGroq(model="m", n=2, base_url=url, api_key="none", streaming=True),
+    ChatGroq(model="m", n=2, base_url=url, api_key="none"),
     ChatDeepSeek(model="m", n=2, api_base=url, api_key="none"),
 ]
 for model in models:
@@ -90,7 +92,13 @@ for model in models:
     print(f"{type(model).__name__}, n {Upstream.counts}:", *seen)
     assert Upstream.counts == [2]
     assert seen == ("Yes, it never it is.was.", "stopstop")
-    model.streaming = False
     [generations] = model.generate([[HumanMessage("Is it?")]]).generations
     assert [generation.text for generation in generations] == TEXTS
+for model in (ChatOpenAI, ChatGroq):
+    try:
+        model(model="m", n=2, api_key="none", streaming=True)
+    except ValidationError as error:
+        assert "n must be 1 when streaming" in str(error)
+    else:
+        raise AssertionError(model)
 PYTHON
