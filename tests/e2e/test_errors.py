@@ -110,7 +110,7 @@ def test_openai_sdk_raises(
     assert code in ("", excinfo.value.code)
     assert (excinfo.value.request_id or "").startswith("req_")
     assert isinstance(excinfo.value.type, str)
-    assert isinstance(excinfo.value.param, str)
+    assert excinfo.value.param is None or excinfo.value.param
 
 
 STATUSES = {"close": 502, "garbage": 502, "nowhere": 502, "wrong": 502, "slow": 504}

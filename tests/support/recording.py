@@ -302,7 +302,8 @@ def assert_refused(
     assert response.value("content-type") == "application/json"
     error = response.json()["error"]
     assert {"message", "type", "param", "code"} <= set(error)
-    assert all(isinstance(error[name], str) for name in ("message", "type", "param"))
+    assert all(isinstance(error[name], str) for name in ("message", "type"))
+    assert error["param"] is None or error["param"]
     assert error["message"]
     assert len(error["message"]) < 1000
     if code:

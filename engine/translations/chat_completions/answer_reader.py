@@ -35,16 +35,15 @@ class Reader:
 
     A stream is complete when each choice has a finish reason: the end marker may be missing, but
     proves nothing, since some servers write it after a failure. Chunks after it are passed over.
-    Some servers give no reason: they are complete with the end marker behind a chunk with usage, or
-    behind a reason that is an empty text, or without content behind the end of another choice. A
-    choice with content breaks off if only others say why they ended.
+    Some servers give no reason: they are complete with the end marker behind a chunk with usage, a
+    whole call or an empty reason, or without content behind the end of another choice. A choice
+    with content breaks off if only others say why they ended.
     """
 
     _started = _ended = False
     _id = ""
     _last: fields.Chunk | fields.Completion | None = None
-    _sources: fields.Sources | None = None
-    """The last chunk that names sources: Perplexity's first or last one does."""
+    _sources: fields.Sources | None = None  # the last chunk that names any (Perplexity)
 
     def __init__(self) -> None:
         self._choices: dict[int, ChoiceReader] = {}
@@ -80,7 +79,9 @@ class Reader:
         yield events.End(finishes=finishes)
 
     def _seems_complete(self) -> bool:
-        """Whether the last chunk has usage, or no content behind an end or an empty reason."""
+        """Whether all choices called, or the last chunk has usage, or no content behind an end."""
+        if self._choices and all(each.has_called for each in self._choices.values()):
+            return True
         if self._last is None or bytes(self._last.usage) not in _NO_USAGE:
             return self._last is not None
         choices = self._last.choices or ()

@@ -57,20 +57,16 @@ class _WrappedCall(Struct):
     parameters: Raw = Raw(b"{}")
 
 
-class _WrappedCalls(Struct):
-    tool_uses: list[_WrappedCall]
-
-
-_WRAPPED_CALLS = Decoder(_WrappedCalls)
+_WRAPPED_CALLS = Decoder(dict[str, list[_WrappedCall]])
 
 
 def wrapped_calls(call: neutral.ToolCall, text: str) -> Iterator[tuple[neutral.ToolCall, str]]:
     """A call and the text of its arguments; the calls in a wrapper, each with an id of its own."""
     wrapped = value_of(_WRAPPED_CALLS, text) if call.name == _WRAPPER else None
-    if wrapped is None or not wrapped.tool_uses:
+    calls = (wrapped or {}).get("tool_uses")
+    if not calls:
         yield call, text
-        return
-    for number, each in enumerate(wrapped.tool_uses):
+    for number, each in enumerate(calls or ()):
         name = each.recipient_name.removeprefix("functions.")
         single = neutral.ToolCall(id=f"{call.id}_{number}" if number else call.id, name=name)
         yield single, bytes(each.parameters).decode()

@@ -75,6 +75,12 @@ class ChoiceReader:
     def has_begun(self) -> bool:
         return bool(self._opened or self._announced.waiting)
 
+    @property
+    def has_called(self) -> bool:
+        """Whether its last part is a call with whole arguments."""
+        is_call = self._open is not None and self._open[0] == "call"
+        return bool(self._announced.waiting) or (is_call and not self._in_call())
+
     def delta(self, delta: fields.Message, output: list[events.Event]) -> None:
         """Append the events of one delta or message. Raises BrokenAnswer or WrongType."""
         if delta.reasoning_content or delta.reasoning or delta.reasoning_details:

@@ -74,7 +74,7 @@ def read_data_url(url: str, place: str) -> neutral.Inline:
     else:
         data = base64.b64encode(b"".join(map(unquote_to_bytes, _PIECE.findall(data)))).decode()
     source = _checked(neutral.inline(media_type.lower(), data), place)
-    return source if source.media_type else neutral.Inline("text/plain", source.data)
+    return neutral.Inline(source.media_type or "text/plain", source.data)
 
 
 def _checked(source: neutral.Inline, place: str) -> neutral.Inline:

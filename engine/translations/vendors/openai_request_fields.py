@@ -251,7 +251,6 @@ _TURNS = Decoder(_Turns)
 
 def is_responses_request(body: bytes) -> bool:
     """Whether a request has an `input` in place of `messages`: Cursor sends them to chats."""
-    if b'"messages"' in body[:2_000] or b'"input"' not in body:
-        return False  # nearly always
-    turns = value_of(_TURNS, body)
+    is_chat = b'"messages"' in body[:2_000] or b'"input"' not in body  # nearly always
+    turns = None if is_chat else value_of(_TURNS, body)
     return turns is not None and bool(turns.input) and not turns.messages
