@@ -138,7 +138,7 @@ BODIES = {
 def test_body_is_refused_with_its_place(port: int, case: str) -> None:
     body, code, param = BODIES[case]
     error = assert_error(ask(port, request(CHAT, body, token=ALL)), 400, code)
-    assert error["param"] == param
+    assert error["param"] == (param or None)
 
 
 @pytest.mark.parametrize("model", ["no-such-model", "x" * 100_000, "../gpt-4o", "pt-4o\n", "*"])

@@ -466,7 +466,7 @@ def test_an_upstream_that_fails_is_told_as_on_http(
 
 
 def test_an_upstreams_own_refusal_passes(port: int, upstream: Recorder) -> None:
-    error = b'{"error": {"message": "no such model", "type": "x", "param": "", "code": "y"}}'
+    error = b'{"error": {"message": "no such model", "type": "x", "param": null, "code": "y"}}'
     upstream.speak = answer(error, status=404)
     answered = ask(port, request(REALTIME, token=ALL, headers=HANDSHAKE))
     assert_refused(answered, 404, "y")
