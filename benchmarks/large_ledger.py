@@ -22,9 +22,10 @@ from pathlib import Path
 from sqlalchemy import Connection, TextClause, text
 
 from engine.stores.database.caller_sums import CallerSums
-from engine.stores.database.database import Database, open_database
+from engine.stores.database.database import Database
 from engine.stores.database.failures import DatabaseError
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.partitions import create_months
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import KINDS, totals

@@ -20,8 +20,8 @@ import gevent
 from sqlalchemy import text
 
 from engine.exchange.exchange import new_request_id
-from engine.stores.database.database import open_database
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper

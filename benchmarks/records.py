@@ -18,8 +18,9 @@ from sqlalchemy import Connection, text
 
 from engine.callers.cache import TokenCache
 from engine.stores.database import tokens
-from engine.stores.database.database import Database, open_database
+from engine.stores.database.database import Database
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.tokens import Token
 from tests.support.postgres import binaries, running
 

@@ -16,8 +16,9 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, text
 
-from engine.stores.database.database import Database, open_database
+from engine.stores.database.database import Database
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.partitions import create_months
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import KINDS, totals

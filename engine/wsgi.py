@@ -18,7 +18,7 @@ from engine.app.services.worker_services import prepare
 from engine.config.config_files import ConfigFiles
 from engine.edge.falcon_application import Application
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import CannotConnect
+from engine.plan.plan import CannotConnect
 from engine.process.child_process import release_memory
 from engine.process.file_descriptors import raise_limit
 from engine.process.runtime_dir import use_for_temporary_files

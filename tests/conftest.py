@@ -7,8 +7,8 @@ import shutil
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-from engine.stores.database.database import open_database
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from tests.support.leaks import Leaks
 from tests.support.postgres import running
 from tests.support.thorough import examples

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from engine.stores.database import tokens
-from engine.stores.database.database import open_database
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.tokens import Token
 from engine.values.caller import digest
 

@@ -36,7 +36,8 @@ from engine.edge.path_operations import Choose, Resource, Routes, link_overlaps
 from engine.edge.router import Router
 from engine.exchange.exchange import Exchange
 from engine.exchange.stage_services import Services
-from engine.plan.route import Plan, Route, routes_at
+from engine.plan.plan import Plan
+from engine.plan.route import Route, routes_at
 from engine.relay.websocket.ending import token_revoked
 from engine.stages.report import mismatches
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector

@@ -16,7 +16,7 @@ from engine.edge.falcon_application import Application, application
 from engine.edge.falcon_responder import Responder, Responders, answer_errors, discard_body
 from engine.exchange.exchange import Handler, compose
 from engine.exchange.stage_services import Services
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.telemetry.health import Health, for_operators, trust
 from engine.telemetry.health import pages as health_pages
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from engine import translations
 from engine.app.services.plan_needs import is_limited
 from engine.config.config import Config
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.upstream.client.tls import read_authorities
 
 _METRICS = "engine.telemetry.metrics.recorder", "engine.telemetry.metrics.inference"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from engine.source.files import is_file
 from engine.source.suggestion import did_you_mean
 from engine.stores.database import tokens
-from engine.stores.database.database import Database, open_database
+from engine.stores.database.database import Database
 from engine.stores.database.failures import DatabaseError
 from engine.stores.database.migrate import check_version
+from engine.stores.database.open_database import open_database
 from engine.values.caller import Caller
 
 

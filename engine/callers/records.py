@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
-from engine.callers.batch_lookup import Batches, within
+from engine.callers.batch_lookup import within
 from engine.exchange.stage_services import BatchStore, RecordedTokens, ResponseStore, UsageSums
 from engine.process.channel import Channel, Stream
 from engine.process.pickled_messages import receive_message, send_message
@@ -34,14 +33,9 @@ SUMS_SECONDS = 5.0
 PING_SECONDS = 1.0
 PING_MARGIN = 0.5
 """Seconds that a worker waits longer for the answer to a ping than the recorder for the ping."""
-_PING: tuple[str, ...] = ()
+PING: tuple[str, ...] = ()
 """The question whether the database answers; any other consists of digests, or of the name of a
 store, that of its method, and arguments."""
-_STORES = {
-    **dict.fromkeys(("responses", "batches"), LOOKUP_SECONDS),
-    **dict.fromkeys(("sums", "tokens"), SUMS_SECONDS),
-}
-"""The stores with the timeouts of their queries, in seconds."""
 
 
 class Records(Protocol):
@@ -91,7 +85,7 @@ class RemoteRecords:
 
     def ping(self) -> str:
         try:
-            error: str = within(PING_SECONDS + PING_MARGIN, partial(self._ask, _PING))
+            error: str = within(PING_SECONDS + PING_MARGIN, partial(self._ask, PING))
         except DatabaseError as failure:
             return f"the recorder, which asks the database: {failure}"
         return error
@@ -203,56 +197,3 @@ class _RemoteTokens:
     def first_to_expire(self, limit: int) -> Sequence[Caller]:
         callers: Sequence[Caller] = self._ask("first_to_expire", limit)
         return callers
-
-
-class RecordService:
-    """The recorder's side: answers the questions of all workers, those of the same moment with one
-    query."""
-
-    def __init__(self, records: Records) -> None:
-        look_up: Callable[[Sequence[str]], Callers] = records.look_up
-        self._ping, self._records = records.ping, records
-        self._batches: Batches[Caller | ValueError] = Batches(
-            lambda digests: within(LOOKUP_SECONDS, partial(look_up, digests))
-        )
-
-    def serve(self, descriptor: int) -> None:
-        """Answer the questions that come over a pair, until the worker closes it."""
-        with (
-            Stream(fileno=descriptor) as sock,
-            suppress(EOFError, OSError),
-        ):
-            while True:
-                send_message(sock, self._answer(receive_message(sock)))
-
-    def _answer(self, question: tuple[Any, ...]) -> object:
-        try:
-            if question and question[0] in _STORES:
-                store, name, *arguments = question
-                method = getattr(getattr(self._records, store), name)
-                return within(_STORES[store], partial(method, *arguments))
-            return self._look_up(question) if question != _PING else self._ping()
-        except DatabaseError as error:
-            return error
-        except Exception:
-            log.exception("the records cannot be asked")
-            return DatabaseError("the look-up has failed, see the log of the recorder")
-
-    def _look_up(self, digests: Sequence[str]) -> Callers:
-        results = [(digest, self._batches.start(digest)) for digest in digests]
-        callers = [(digest, result.get()) for digest, result in results]
-        return {digest: _plain(caller) for digest, caller in callers if caller is not None}
-
-
-def ping_within(query: Callable[[], object]) -> str:
-    """Why a database does not answer a query in time, or ""."""
-    try:
-        within(PING_SECONDS, query)
-    except DatabaseError as error:
-        return str(error)
-    return ""
-
-
-def _plain(caller: Caller | ValueError) -> Caller | ValueError:
-    """An error of another class might not be readable in the worker."""
-    return ValueError(str(caller)) if isinstance(caller, ValueError) else caller

@@ -26,7 +26,7 @@ from engine.offline.check.translation_limits import note_limits
 from engine.offline.check.unreached_parts import lower_unreached
 from engine.offline.explanations import codes, explanation
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.process.gc_pause import no_collection
 from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean

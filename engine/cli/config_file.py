@@ -16,7 +16,7 @@ from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.config.load import load
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import Plan, PlanResult
+from engine.plan.plan import Plan, PlanResult
 from engine.source.problem import Findings, Level, Problem, render
 
 _STYLES: Mapping[Level, Mapping[str, Any]] = {

@@ -19,9 +19,10 @@ from engine.source.problem import Findings, render
 from engine.source.reader import SourceDocument
 from engine.source.suggestion import did_you_mean
 from engine.stores.database import tokens
-from engine.stores.database.database import Database, open_database
+from engine.stores.database.database import Database
 from engine.stores.database.failures import DatabaseError
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.tokens import UnknownToken
 from engine.values.caller import Caller
 

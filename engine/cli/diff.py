@@ -16,7 +16,7 @@ from engine.config.config_files import ConfigFiles
 from engine.offline.diff.difference import Effect, differences_between
 from engine.offline.diff.formats import as_github, as_json, as_markdown, as_text
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 
 _CONSEQUENCE = "nothing is compared"
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github, "markdown": as_markdown}

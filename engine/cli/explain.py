@@ -22,7 +22,7 @@ from engine.offline.rehearsal.observation import FAILURES, Rehearsal, UpstreamAn
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.source.suggestion import did_you_mean
 from engine.values.caller import Caller
 from engine.values.units import unix_time

@@ -22,7 +22,7 @@ from engine.config.config_files import ConfigFiles
 from engine.config.console import HOME
 from engine.config.listen_address import ListenAddress
 from engine.config.telemetry import PUBLIC, READY
-from engine.plan.route import Plan, PlanResult
+from engine.plan.plan import Plan, PlanResult
 from engine.process.child_process import return_memory
 from engine.process.gc_pause import no_collection
 from engine.process.runtime_dir import runtime_directory

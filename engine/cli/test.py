@@ -20,7 +20,7 @@ from engine.config.config_files import ConfigFiles
 from engine.offline.cases import formats, read
 from engine.offline.cases.read import Case
 from engine.offline.cases.run import Result, run
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.source.problem import Findings
 
 _FORMATS = {

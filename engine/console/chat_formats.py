@@ -12,7 +12,8 @@ from engine.config.listed_models import ListedModel, listed_model, listed_models
 from engine.config.operations_by_model import ModelOperations
 from engine.config.prices import prices_of
 from engine.dialects.interface.chat_format import ChatFormat
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.values.price import Price
 from engine.values.price_list import Prices
 from engine.values.trees import Json

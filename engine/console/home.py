@@ -16,7 +16,7 @@ from engine.console.model_table import model_table
 from engine.console.navigation import header
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.values.trees import Json
 
 _MAX_BASES = 32

@@ -10,7 +10,7 @@ from html import escape
 from urllib.parse import quote
 
 from engine.console.chat_formats import RoutedFormat
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.values.trees import Json
 
 _MARK = "*"

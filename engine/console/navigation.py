@@ -4,7 +4,7 @@ ask who has signed in, and the fields for a token."""
 from __future__ import annotations
 
 from engine.config.console import PAGES, SIGN_IN, TOOLS, USAGE, ConsolePage
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 
 _HEADER = b"<!-- header -->"
 """What an HTML file has in the place of the header."""

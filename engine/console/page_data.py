@@ -22,7 +22,7 @@ from engine.console.navigation import usage_path
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response, compose
 from engine.exchange.stage_services import Services
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller

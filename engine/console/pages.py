@@ -33,7 +33,7 @@ from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
 from engine.exchange.exchange import Handler
 from engine.exchange.stage_services import Services
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 
 FILES = Path(__file__).resolve().parent / "page"
 _SHARED_FILES = tuple(

@@ -17,7 +17,7 @@ from engine.console.page_data import for_bearers
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.stage_services import Services
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.values.caller import Caller
 from engine.values.trees import Json
 

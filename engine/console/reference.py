@@ -19,7 +19,8 @@ from engine.console.code_snippets import snippets
 from engine.console.reference_components import Components
 from engine.edge.gateway_origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.spec.document import path_templates
 from engine.spec.document.path_items import ADDITIONAL, METHODS
 from engine.spec.security import Carrier

@@ -17,7 +17,7 @@ from engine.console.asset import GUARDS
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.sign_in import SignIn
 from engine.exchange.stage_services import Services
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.process.log_throttle import LogThrottle
 from engine.spec.parameters.query_string import Query
 from engine.values.errors import GatewayError

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from engine.dialects.interface import claude_events
 from engine.dialects.interface.dialect import Dialect, Document
-from engine.dialects.interface.error_forms import message_in
+from engine.dialects.interface.error_texts import message_in
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.streams import StreamError, error_in, status_in
 from engine.dialects.interface.usage import (

@@ -12,8 +12,9 @@ import gevent
 
 from engine.exchange.caller_connection import CallerConnection, InvalidFraming
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.request_body import IN_MEMORY, Body, incomplete, receive, spool, too_large
+from engine.exchange.request_body import IN_MEMORY, Body, incomplete, too_large
 from engine.exchange.request_record import RequestRecord
+from engine.exchange.spooled_body import receive, spool
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _SMALL = 65_536

@@ -13,7 +13,7 @@ from gevent import GreenletExit
 
 from engine.exchange.exchange import Exchange, Handler, Observer, Response
 from engine.exchange.interruption import CallCancelled, TokenRevoked
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 
 log = logging.getLogger("modelway")
 

@@ -9,8 +9,8 @@ from itertools import chain
 import falcon
 
 from engine.exchange.exchange import Exchange, Response
+from engine.exchange.outcome import Outcome
 from engine.exchange.push_stream import Pipeline, PushStream
-from engine.exchange.request_record import Outcome
 
 log = logging.getLogger("modelway")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gevent import GreenletExit
 
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.values.errors import AbortReason, GatewayError, caller_left, shutting_down, token_ended
 
 

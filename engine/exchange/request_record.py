@@ -3,42 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from engine.exchange.client_secret import ClientSecret
 from engine.exchange.opened_ids import Turn
+from engine.exchange.outcome import Outcome
 from engine.values.usage import NO_USAGE, Usage
-
-
-class Outcome(StrEnum):
-    """How an exchange ended, as the ledger, the access log and the metrics name it."""
-
-    OPEN = ""
-    """The exchange has not ended."""
-    COMPLETE = "complete"
-    CALLER_LEFT = "caller_left"
-    """The caller closed the connection before the response was complete."""
-    UPSTREAM_CUT = "upstream_cut"
-    """The upstream's response ended too early, after its first content."""
-    SHUTDOWN = "shutdown"
-    """The worker stopped before the response was complete."""
-    REVOKED = "revoked"
-    """The caller's token was revoked or expired before the response was complete."""
-    REFUSED = "refused"
-    """Status 4xx."""
-    FAILED = "failed"
-    """Status 5xx."""
-
-    @classmethod
-    def of_status(cls, status: int) -> Outcome:
-        """The outcome of a response that was sent completely."""
-        if status < 400:
-            return cls.COMPLETE
-        return cls.REFUSED if status < 500 else cls.FAILED
-
 
 CANCELLED = "cancelled"
 """The failure of an attempt that was cancelled because another one of the request won."""

@@ -13,8 +13,8 @@ from engine.dialects import Dialect
 from engine.dialects.interface.usage import OutputMembers
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interruption import interruption
+from engine.exchange.outcome import Outcome
 from engine.exchange.push_stream import MAX_PIECE, Pipeline, PushStream
-from engine.exchange.request_record import Outcome
 from engine.guardrails.contract import Window
 from engine.guardrails.guard import Guard
 from engine.guardrails.held_events import HeldEvents

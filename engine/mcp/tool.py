@@ -15,7 +15,8 @@ from engine.mcp.descriptions import annotations_of, description_of, plain_text, 
 from engine.mcp.request_values import ToolArguments
 from engine.mcp.schema_keywords import MAX_DESCRIPTION
 from engine.mcp.schemas import Schema, Schemas, edit_members, references
-from engine.plan.route import NamedRoute, Plan, Route
+from engine.plan.plan import NamedRoute, Plan
+from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY, Argument, parameters_of
 from engine.spec.document.node import Node
 from engine.spec.request_writer import RequestValues

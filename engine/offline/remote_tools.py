@@ -23,7 +23,7 @@ from engine.mcp.models.model_tool import model_tools
 from engine.mcp.remote.listing import HeldTool, Listing, listing_of, pinned_listing
 from engine.mcp.remote.replies import RemoteError
 from engine.mcp.tool import tools_of
-from engine.plan.route import Plan, ToolUpstream
+from engine.plan.plan import Plan, ToolUpstream
 from engine.plan.tool_servers import tool_upstreams
 from engine.upstream.client.client import Client
 from engine.values.errors import AbortConnection, GatewayError

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from engine.config.config import Config
 from engine.config.mcp import ModelTool
 from engine.config.operations_by_model import ModelOperations
-from engine.plan.route import NamedRoute, Route
+from engine.plan.plan import NamedRoute
+from engine.plan.route import Route
 from engine.source.problem import Findings
 from engine.source.suggestion import did_you_mean
 

@@ -16,7 +16,8 @@ from engine.config.mcp import ToolServer
 from engine.config.models import TargetConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.exchange.environ_headers import environ_key
-from engine.plan.route import Plan, Route, ToolUpstream
+from engine.plan.plan import Plan, ToolUpstream
+from engine.plan.route import Route
 from engine.plan.tool_pins import Definition, InvalidPins, read_pins
 from engine.policies import Guards, guards, transform_of
 from engine.source.files import is_file, read_bytes

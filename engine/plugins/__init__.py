@@ -27,8 +27,9 @@ from engine.upstream.choose.interface import StrategyKind, StrategyOptions
 from engine.upstream.targets.target import Target
 from engine.upstream.targets.target_groups import Strategy, TargetGroup
 from engine.values.errors import GatewayError
-from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, window_of
+from engine.values.quota import AMOUNT, Quota
 from engine.values.quota_sharers import BY, SHARING_KEYS
+from engine.values.quota_window import WINDOW_KEYS, window_of
 from engine.values.upstream_request import UpstreamRequest as Request
 from engine.values.usage import OutputFields, Usage
 

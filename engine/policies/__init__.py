@@ -28,8 +28,9 @@ from engine.policies.interface import (
 from engine.spec.schemas.member_spellings import Spellings
 from engine.values.discovery import Plugins
 from engine.values.installed_plugins import POLICIES
-from engine.values.quota import Quota, QuotaRule, depends_on_model, window_key
+from engine.values.quota import Quota, QuotaRule, depends_on_model
 from engine.values.quota_sharers import Sharing, read_sharing
+from engine.values.quota_window import window_key
 
 KINDS: Plugins[PolicyKind] = Plugins(
     __name__, "POLICY", StagePolicy, LimitPolicy, TransformPolicy, group=POLICIES

@@ -6,8 +6,9 @@ from typing import Any
 
 from engine.config.json_schema import Schema
 from engine.policies.interface import LimitPolicy
-from engine.values.quota import AMOUNT, WINDOW_KEYS, Quota, policy_quota
+from engine.values.quota import AMOUNT, Quota, policy_quota
 from engine.values.quota_sharers import SHARING_KEYS
+from engine.values.quota_window import WINDOW_KEYS
 
 _SCHEMA: Schema = {
     "description": "Requests per window.",

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import gevent
 from msgspec import Struct, field
 
-from engine.plan.route import CannotServe, Plan, PlanResult
+from engine.plan.plan import CannotServe, Plan, PlanResult
 from engine.process import runtime_dir
 from engine.process.child_process import ChildFailed, describe, run
 from engine.source.problem import render

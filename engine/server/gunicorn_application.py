@@ -16,7 +16,7 @@ from gunicorn.sock import BaseSocket
 
 from engine.config.server import Server
 from engine.edge.falcon_application import Application
-from engine.plan.route import CannotServe
+from engine.plan.plan import CannotServe
 from engine.process import runtime_dir
 from engine.server.boot_pipe import BootPipe
 from engine.server.listening_sockets import (

@@ -19,7 +19,8 @@ from collections.abc import Callable
 from gevent import GreenletExit
 
 from engine.exchange.interruption import CallerLeft
-from engine.exchange.request_record import Outcome, Traffic
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import Traffic
 from engine.relay.websocket import ending
 from engine.relay.websocket.channel import Channel, Stopped
 from engine.relay.websocket.ending import Ending

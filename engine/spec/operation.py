@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.source.problem import Findings, Level, Path, Source
-from engine.spec.bodies.request_bodies import NO_BODIES, Bodies, any_bodies, compile_bodies
+from engine.spec.bodies.compile_bodies import compile_bodies
+from engine.spec.bodies.request_bodies import NO_BODIES, Bodies, any_bodies
 from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import method_of

@@ -15,7 +15,8 @@ from engine.dialects.interface.files import BatchFormat
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.member_protocols import Part
 from engine.exchange.opened_ids import Batch, OpenedIds
-from engine.exchange.request_body import Body, spool
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import spool
 from engine.objects.batches.batch_files import BatchFiles
 from engine.objects.batches.batch_requests import BatchRequest, BatchWriter, VendorRequest
 from engine.objects.id_places import JsonName, find

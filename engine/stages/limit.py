@@ -20,8 +20,9 @@ from engine.process.log_throttle import LogThrottle
 from engine.values.calendar import SECOND, Calendar
 from engine.values.counters import Counters, CountersAway, LimitWarning, TakeResult
 from engine.values.errors import GatewayError
-from engine.values.quota import KINDS, Quota, QuotaRule, Window
+from engine.values.quota import KINDS, Quota, QuotaRule
 from engine.values.quota_sharers import NOBODY, OTHERS, PLACES, Sharer, Sharing
+from engine.values.quota_window import Window
 
 counters_warning = LogThrottle(level=logging.ERROR)
 """Logs that the counters are unavailable, at most once a minute."""

@@ -14,7 +14,7 @@ from engine.spec.bodies.request_bodies import check, use_documented_names
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import check_parameters
-from engine.spec.schemas.refusal_messages import without_value
+from engine.spec.schemas.refusal_sentences import without_value
 from engine.transforms.caller_side import edit_request
 from engine.transforms.edited_body import edit_response
 from engine.transforms.response_edits import ResponseEditor, edits_bodies

@@ -9,8 +9,9 @@ from typing import NamedTuple, get_type_hints
 import orjson
 
 from engine.exchange.exchange import Exchange
+from engine.exchange.outcome import Outcome
 from engine.exchange.request_client import client_of, session_of
-from engine.exchange.request_record import CANCELLED, Outcome
+from engine.exchange.request_record import CANCELLED
 
 
 class Entry(NamedTuple):

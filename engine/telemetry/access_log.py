@@ -11,20 +11,17 @@ from __future__ import annotations
 import json
 import logging
 import re
-import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from operator import attrgetter, itemgetter
 from typing import Any
 
 import orjson
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.request_client import client_of, session_of
-from engine.exchange.request_record import Attempt, Outcome, RequestRecord, Traffic
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import RequestRecord
+from engine.telemetry.access_log_row import Row, row_of
 from engine.values.client_address import Network, caller_address
-from engine.values.redaction import redact_query, redact_tokens
-from engine.values.usage import RARE, Usage
 
 FIELDS = (
     *("time", "request_id", "trace_id", "token", "address", "client", "session"),
@@ -39,13 +36,9 @@ FIELDS = (
 _MAX_LINE = 4096
 _TEXT_LENGTHS = (200, 32)
 """The lengths in characters to which texts are cut, in turn, until the line is short enough."""
-_MAX_ATTEMPTS = 6
 _UNQUOTED = re.compile(r"[A-Za-z0-9._:/@*+,\-]+")
-_rare_counts = attrgetter(*RARE)
 
 log = logging.getLogger("modelway")
-
-Row = dict[str, Any]
 
 
 class AccessLogWriter:
@@ -100,7 +93,7 @@ class AccessLogWriter:
 
     def _line(self, exchange: Exchange) -> bytes:
         address = caller_address(exchange.environ, self._proxies)
-        row = _row(exchange, self._fields, self._currency, address)
+        row = row_of(exchange, self._fields, self._currency, address)
         line = self._encode(row)
         return line if len(line) <= _MAX_LINE else self._cut_line(row)
 
@@ -155,82 +148,6 @@ def _quote(text: str) -> str:
     return text if _UNQUOTED.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
 
 
-def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str) -> Row:
-    """The values of a line."""
-    record, caller, trace = exchange.record, exchange.caller, exchange.trace
-    attempts = record.attempts
-    row: Row = {
-        "time": timestamp(record.time),
-        "request_id": exchange.request_id,
-        "trace_id": None if trace is None else trace.trace_id,
-        "token": caller.name if caller is not None else "",
-        "address": address,
-        "client": client_of(exchange).text,
-        "session": session_of(exchange),
-        "method": exchange.method,
-        "path": redact_tokens(exchange.path),
-        "operation": exchange.operation,
-        "model": exchange.model.name,
-        "model_served": record.model,
-        "upstream": record.upstream,
-        "target": attempts[record.decisive_attempt].target if attempts else "",
-        "attempts": [_attempt(attempt) for attempt in attempts[-_MAX_ATTEMPTS:]],
-        "status": record.status,
-        "outcome": record.outcome,
-        "code": record.code,
-        "limit": record.limit,
-        "bytes_in": exchange.body.size,
-        "bytes_out": record.bytes_out,
-        "first_byte": None if record.first_byte is None else _round(record.first_byte),
-        "duration": _round(record.duration),
-        "own": _round(record.gateway_time),
-        "stream": record.stream,
-        "usage": _usage(record.usage),
-        "cost": record.cost / 1e9,
-        "currency": currency,
-    }
-    if any(_rare_values(record)):
-        _add_rare_values(row, record)
-    if not fields:
-        return row
-    if "query" in fields:
-        row["query"] = redact_query(exchange.query, every_value=not exchange.operation)
-    return {name: row[name] for name in fields if name in row}
-
-
-_rare_values = attrgetter(
-    *("margin", "queue_time", "traffic", "is_mirror", "is_copy", "mcp", "verdicts")
-)
-
-
-def _add_rare_values(row: Row, record: RequestRecord) -> None:
-    """Add the values that few requests have."""
-    if record.margin:
-        row["vendor_cost"] = (record.cost - record.margin) / 1e9
-    if record.queue_time:
-        row["queue"] = _round(record.queue_time)
-    if record.traffic is not None:
-        row["websocket"] = _session(record.traffic)
-    if record.is_mirror or record.is_copy:
-        row["via"] = record.via
-    if record.mcp is not None:
-        row["via"], row["mcp"] = record.via, _message(*_message_values(record.mcp))
-    if record.verdicts:
-        row["guard"] = list(record.verdicts)
-
-
-def _attempt(attempt: Attempt) -> Row:
-    row: Row = {
-        "target": attempt.target,
-        "failure": attempt.failure,
-        "status": attempt.status,
-        "seconds": _round(attempt.seconds),
-    }
-    if attempt.language:
-        row["translated"] = attempt.language
-    return row
-
-
 def _cut(value: Any, length: int) -> Any:
     """The value with every text in it cut to a length."""
     if isinstance(value, dict):
@@ -238,57 +155,3 @@ def _cut(value: Any, length: int) -> Any:
     if isinstance(value, list):
         return [_cut(item, length) for item in value]
     return value[:length] if isinstance(value, str) else value
-
-
-def _usage(usage: Usage) -> Row:
-    row: Row = {
-        "input": usage.input,
-        "output": usage.output,
-        "cached": usage.cached,
-        "source": usage.source,
-    }
-    if any(counts := _rare_counts(usage)):
-        row |= {name: n for name, n in zip(RARE, counts, strict=True) if n}
-    return row
-
-
-def _session(traffic: Traffic) -> Row:
-    return {
-        "messages_in": traffic.sent.messages,
-        "messages_out": traffic.received.messages,
-        "bytes_in": traffic.sent.bytes,
-        "bytes_out": traffic.received.bytes,
-        "seconds": _round(traffic.seconds),
-        "code": traffic.code,
-    }
-
-
-_MESSAGE = ("server", "method", "tool", "revision", "client")
-_message_values = attrgetter(*_MESSAGE)
-_value = itemgetter(1)
-
-
-@lru_cache(maxsize=256)
-def _message(*values: str) -> Row:
-    """The values of a message of MCP, of which many are equal."""
-    row: Row = dict(filter(_value, zip(_MESSAGE, values, strict=True)))
-    if "client" in row:
-        row["client"] = redact_tokens(row["client"])
-    return row
-
-
-def _round(seconds: float) -> float:
-    """Seconds, rounded to microseconds; twice as fast as round()."""
-    return int(seconds * 1e6 + 0.5) / 1e6
-
-
-def timestamp(seconds: float) -> str:
-    """Unix seconds as RFC 3339 with milliseconds: `2026-11-21T17:00:00.123Z`."""
-    second = int(seconds)
-    milliseconds = (seconds - second) * 1000
-    return "%s.%03dZ" % (_date_time(second), milliseconds)  # noqa: UP031 - half the time
-
-
-@lru_cache(maxsize=4)
-def _date_time(second: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))

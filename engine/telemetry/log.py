@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.telemetry.access_log import timestamp
+from engine.telemetry.access_log_row import timestamp
 
 LOGGERS = ("modelway", "gunicorn.error")
 _MAX_TRACEBACK = 8_000

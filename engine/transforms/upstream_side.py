@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 import orjson
 from msgspec.structs import replace
 
-from engine.exchange.request_body import Body, spool
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import spool
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.caller_side import edit_json, edit_multipart
 from engine.transforms.form_edits import edit_form

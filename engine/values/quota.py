@@ -12,18 +12,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.values import units
-from engine.values.calendar import PERIODS, WEEKDAYS, Calendar
 from engine.values.quota_sharers import Sharing
+from engine.values.quota_window import WINDOW, Window, read_window, window_of
 from engine.values.usage import NANO, Usage
 
-_PERIODS = "|".join(PERIODS)
-_ZONE = "[A-Za-z][A-Za-z0-9_+/-]{0,63}"
-WINDOW = (
-    rf"([0-9]{{1,9}}(\.[0-9]{{1,9}})?(s|m|h|d)"
-    rf"|({_PERIODS})( in {_ZONE})?( from ({'|'.join(WEEKDAYS)}))?)"
-)
-"""A window as text: a duration, or `day`, `month`, `week in Europe/Vienna from sunday`."""
 COUNT = rf"^[1-9][0-9]{{0,14}}/{WINDOW}$"
 MONEY = rf"^[0-9]{{1,9}}(\.[0-9]{{1,9}})? [A-Z]{{3}}/{WINDOW}$"
 
@@ -34,42 +26,6 @@ AMOUNT = {
     "x-modelway": {"synonyms": ["limit", "count", "max"]},
 }
 """The schema of an amount: as many digits as COUNT takes."""
-
-SHARE = "^(100|[1-9][0-9]?)%$"
-WARN_AT = {
-    "description": "Shares of the amount at which a warning is written, once in each window: "
-    "[50%, 80%, 100%]. 100% is also the first refusal.",
-    "type": "array",
-    "minItems": 1,
-    "maxItems": 10,
-    "items": {"type": "string", "pattern": SHARE},
-}
-"""The schema of `warn_at`, beside a quota with a window."""
-
-WINDOW_KEYS = {
-    "per": {
-        "description": "The window: 1m, 1h or 30d, which slides; day, week or month, which do not.",
-        "type": "string",
-        "pattern": rf"^([1-9][0-9]{{0,8}}(s|m|h|d)|{_PERIODS})$",
-        "x-modelway": {"format": "window", "synonyms": ["window", "period", "interval"]},
-    },
-    "time_zone": {
-        "description": "The time zone in which a day, week or month begins: Europe/Vienna. "
-        "Default: UTC.",
-        "type": "string",
-        "pattern": rf"^{_ZONE}$",
-    },
-    "week_starts": {
-        "description": "The first day of a week. Default: monday.",
-        "type": "string",
-        "enum": list(WEEKDAYS),
-    },
-    "warn_at": WARN_AT,
-}
-"""The schemas of the keys that describe the window of a quota, and the warnings before its end."""
-
-Window = float | Calendar
-"""The seconds of a sliding window, or windows of the calendar."""
 
 
 class QuotaKind(Struct, frozen=True):
@@ -188,42 +144,12 @@ def policy_quota(kind: str, amount: int, options: Mapping[str, Any]) -> Quota:
     return Quota(kind, amount, window_of(options), percentages(options.get("warn_at", ())))
 
 
-def window_of(options: Mapping[str, Any]) -> Window:
-    """The window in the options of a policy (see WINDOW_KEYS). ValueError for an unknown time zone,
-    and for keys that this kind of window does not take."""
-    per, keys = options["per"], ("time_zone", "week_starts")
-    if per not in PERIODS:
-        for key in keys:
-            if key in options:
-                raise ValueError(f"'{key}' is only for day, week or month; '{per}' slides")
-        return units.seconds(per)
-    if per != "week" and "week_starts" in options:
-        raise ValueError(f"'week_starts' is only for week; the window is a {per}")
-    return Calendar(per, **{key: options[key] for key in keys if key in options})
-
-
-def window_text(window: Window) -> str:
-    """A window as written in a limit: `30d`, `month in Europe/Vienna`."""
-    return str(window) if isinstance(window, Calendar) else units.duration_text(window)
-
-
-def window_seconds(window: Window) -> float:
-    """The length of a window in seconds; of a calendar window, the average."""
-    return window.seconds if isinstance(window, Calendar) else window
-
-
-def window_key(window: Window) -> str:
-    """The window in the name of a counter. It omits the time zone: calendar windows keep their
-    count when the zone changes."""
-    return window.period if isinstance(window, Calendar) else f"{window:g}"
-
-
 def count(kind: str, text: str) -> Quota:
     """`"60/1m"` as a quota of requests or tokens. ValueError for what COUNT does not match."""
     if not re.fullmatch(COUNT, text):
         raise ValueError(f"'{text}' is not an amount per time like 60/1m or 1000/day")
     amount, _, window = text.partition("/")
-    return _positive(Quota(kind, int(amount), _window(window)), text)
+    return _positive(Quota(kind, int(amount), read_window(window)), text)
 
 
 def money(text: str, currency: str) -> Quota:
@@ -234,15 +160,7 @@ def money(text: str, currency: str) -> Quota:
     amount, _, unit = price.partition(" ")
     if unit != currency:
         raise ValueError(f"'{text}' is in {unit}, but prices are in {currency}")
-    return _positive(Quota("spend", int(Decimal(amount) * NANO), _window(window)), text)
-
-
-def _window(text: str) -> Window:
-    """The window of a text that WINDOW matches."""
-    per, *words = text.split(" ")
-    values = dict(zip(words[::2], words[1::2], strict=True))
-    keys = {"in": "time_zone", "from": "week_starts"}
-    return window_of({"per": per} | {keys[word]: value for word, value in values.items()})
+    return _positive(Quota("spend", int(Decimal(amount) * NANO), read_window(window)), text)
 
 
 def _positive(quota: Quota, text: str) -> Quota:

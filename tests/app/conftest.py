@@ -8,7 +8,7 @@ import pytest
 
 from engine.app.services.worker_services import services_of
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from tests.support import mcp_messages, mcp_shop, mcp_upstreams
 from tests.support.recording import answer, recorder
 from tests.support.signed_tokens import ENTRY, key_set

@@ -11,9 +11,9 @@ from gevent.event import Event
 
 from engine.callers.cache import TokenCache
 from engine.stores.database import tokens
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway, DatabaseRefuses
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.tokens import Token
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
@@ -378,7 +378,7 @@ import gevent, resource
 from engine.callers.cache import TokenCache
 from engine.values.errors import GatewayError
 from engine.stores.database import tokens
-from engine.stores.database.database import open_database
+from engine.stores.database.open_database import open_database
 from engine.values.caller import digest
 from tests.support.waiting import PATIENCE
 

@@ -11,7 +11,8 @@ from sqlalchemy import text, update
 from engine.callers import lookup
 from engine.callers.lookup import TokenNotFound
 from engine.stores.database import tokens
-from engine.stores.database.database import Database, open_database
+from engine.stores.database.database import Database
+from engine.stores.database.open_database import open_database
 from engine.stores.database.schema import tokens as table
 from engine.stores.database.tokens import Token
 

@@ -10,7 +10,8 @@ import gevent
 import pytest
 from gevent.event import Event
 
-from engine.callers.records import Callers, RecordService, RemoteRecords, ping_within
+from engine.callers.record_service import RecordService
+from engine.callers.records import Callers, RemoteRecords
 from engine.process.channel import Channel
 from engine.process.pickled_messages import receive_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError, DatabaseRefuses
@@ -288,14 +289,6 @@ def test_a_recorder_that_does_not_answer_is_no_database(
     monkeypatch.setattr("engine.callers.records.PING_SECONDS", 0.01)
     monkeypatch.setattr("engine.callers.records.PING_MARGIN", 0.0)
     assert remote.ping() == "the recorder, which asks the database: no answer within 0.01 s"
-
-
-def test_a_ping_says_why_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuses() -> None:
-        raise DatabaseRefuses("db: its disk is full")
-
-    assert ping_within(lambda: 1) == ""
-    assert ping_within(refuses) == "db: its disk is full"
 
 
 def test_stored_responses_are_kept_by_the_recorder(recorder: None, remote: RemoteRecords) -> None:

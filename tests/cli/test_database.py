@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.stores.database.database import open_database
+from engine.stores.database.open_database import open_database
 from engine.values.caller import digest
 from tests.support.commands import assert_refused, modelway
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import pytest
 
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.source.problem import Level, Problem, render
 from tests.support import paths
 

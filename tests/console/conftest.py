@@ -12,7 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from engine.app.build import build
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.source import files
 from tests.support.running import TOKENS
 

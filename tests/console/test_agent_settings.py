@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.console.agent_settings import agent_cards
 from engine.console.chat_formats import routed_formats
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 
 MODELS = {"chat": "gpt-x", "responses": "gpt-x", "messages": "claude-x", "generate": "gemini-x"}
 

@@ -13,7 +13,7 @@ from engine.offline.cases import formats
 from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.values.caller import Caller
 from tests.support.judged_cases import case, results
 from tests.support.paths import ROOT

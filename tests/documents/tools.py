@@ -25,7 +25,7 @@ import orjson
 from engine.mcp.listed_tool import InvalidArguments, list_entry
 from engine.mcp.tool import Tool, tools_and_refusals
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from tests.documents.document import Document, NotJudged, Operation, Part
 from tests.documents.packages import corpus
 from tests.documents.parameters import (

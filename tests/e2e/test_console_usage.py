@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.stores.database.database import open_database
+from engine.stores.database.open_database import open_database
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry
 from tests.support.axe import looks, violations

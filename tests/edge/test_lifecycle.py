@@ -9,7 +9,7 @@ import pytest
 
 from engine.edge.lifecycle import RequestLifecycle
 from engine.exchange.exchange import Response
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.values.errors import AbortConnection, AbortReason, GatewayError, Malformed
 from tests.support.endpoints import ANTHROPIC, GEMINI, OPENAI, Gateway, fail, ok, raising
 from tests.support.exchanges import new_exchange

@@ -10,8 +10,8 @@ import pytest
 from gevent import GreenletExit
 
 from engine.exchange.exchange import Response
+from engine.exchange.outcome import Outcome
 from engine.exchange.push_stream import Pipeline, PushStream
-from engine.exchange.request_record import Outcome
 from engine.guardrails import whole_answer
 from engine.guardrails.guard import Guard
 from engine.guardrails.response import judge_response

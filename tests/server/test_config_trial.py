@@ -9,7 +9,7 @@ from pathlib import Path
 import gevent
 import pytest
 
-from engine.plan.route import CannotServe
+from engine.plan.plan import CannotServe
 from engine.process.child_process import MEMORY
 from engine.process.runtime_dir import NoWritableFolder
 from engine.server.config_trial import try_out

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from engine.plan.route import CannotServe
+from engine.plan.plan import CannotServe
 from engine.process.runtime_dir import prepare
 from engine.server.master_state import Phase, WorkerState, read
 from engine.server.reload import Plans

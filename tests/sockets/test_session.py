@@ -10,7 +10,7 @@ from gevent import GreenletExit
 from gevent.event import Event
 
 from engine.exchange.interruption import CallerLeft
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.relay.websocket import ending
 from engine.relay.websocket.session import SessionLimits, Sessions
 from tests.support.client_socket import conversation

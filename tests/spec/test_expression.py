@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.exchange.exchange import MISSING, Exchange
-from engine.exchange.request_body import receive
-from engine.spec.bodies.form_bodies import compile_form, compile_multipart
+from engine.exchange.spooled_body import receive
+from engine.spec.bodies.form_bodies import compile_form
 from engine.spec.bodies.multipart import boundary_of
 from engine.spec.bodies.multipart import parse as parse_multipart
+from engine.spec.bodies.multipart_bodies import compile_multipart
 from engine.spec.expression import parse
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange, form_data

@@ -3,7 +3,8 @@
 import orjson
 import pytest
 
-from engine.exchange.request_body import Body, SpooledBody
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import SpooledBody
 from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations, early_model_name
 from engine.values.errors import GatewayError

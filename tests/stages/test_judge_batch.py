@@ -5,7 +5,8 @@ import pytest
 
 from engine import dialects
 from engine.exchange.exchange import Response
-from engine.exchange.request_body import Body, spool
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import spool
 from engine.objects.batches.batch_requests import VendorRequest
 from engine.stages.judge_batch import HEADER, judge_batch, refuse_pieces
 from engine.values.errors import GatewayError

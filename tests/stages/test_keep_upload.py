@@ -6,7 +6,8 @@ from engine import dialects
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Response
 from engine.exchange.opened_ids import Holder, Upload
-from engine.exchange.request_body import Body, spool
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import spool
 from engine.objects.batches import batch_uploads
 from engine.objects.batches.batch_uploads import MAX_FILE, BatchUploads
 from engine.objects.id_opener import IdOpener

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.exchange.exchange import Response
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.exchange.stage_services import Services
 from engine.process.log_throttle import LogThrottle
 from engine.stages import limit as module

@@ -6,7 +6,8 @@ from tempfile import TemporaryFile
 import pytest
 
 from engine.exchange.exchange import MISSING
-from engine.exchange.request_body import Body, SpooledBody
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import SpooledBody
 from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
 from tests.support.checking import checked

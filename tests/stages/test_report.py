@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from engine.exchange.exchange import MISSING, Exchange, Response
-from engine.exchange.request_body import SpooledBody
+from engine.exchange.spooled_body import SpooledBody
 from engine.spec.bodies.response_schemas import ResponseValidators
 from engine.stages.report import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
 from engine.stages.report import mismatches as process_mismatches

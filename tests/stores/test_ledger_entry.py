@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.exchange.request_record import CANCELLED, Attempt, McpMessage, Outcome
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import CANCELLED, Attempt, McpMessage
 from engine.stores.ledger_entry import Entry, cancelled_entries, decode, encode, entry_of, repaired
 from engine.values.caller import Caller
 from engine.values.usage import COUNTS, Usage

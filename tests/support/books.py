@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from engine.stores.database.database import open_database
+from engine.stores.database.open_database import open_database
 from engine.stores.ledger_entry import Entry, decode
 from tests.support.waiting import until
 

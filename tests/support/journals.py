@@ -3,7 +3,8 @@
 import time
 
 from engine.stores.ledger.journal import Journal
-from engine.stores.ledger_entry import Entry
+from engine.stores.ledger.journal_files import files
+from engine.stores.ledger_entry import Entry, decode, encode
 
 
 def append_entries(journal, count, start=0):
@@ -58,3 +59,17 @@ ENTRY = Entry(
     image_output=15,
     price="groq 2026-07-02",
 )
+
+
+def entry(number=1, **more):
+    return Entry(id=f"req_{number}", time=1.0, **more)
+
+
+def ids(folder):
+    """The ids in all files, by when those were begun."""
+    rows = [decode(line) for path in files(folder) for line in path.read_bytes().splitlines()]
+    return sorted(row[0] for row in rows)
+
+
+def row(number):
+    return encode(Entry(id=f"req_{number}", time=float(number)))

@@ -9,7 +9,7 @@ import yaml
 from engine.offline.cases import read
 from engine.offline.cases.read import Case
 from engine.offline.cases.run import Result, run
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.source.problem import Findings
 
 CHAT = {

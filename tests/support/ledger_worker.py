@@ -15,7 +15,7 @@ from pathlib import Path
 
 import gevent
 
-from engine.stores.database.database import open_database
+from engine.stores.database.open_database import open_database
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from engine.offline.rehearsal.boot import boot
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.source.reader import read
 from tests.support import paths
 from tests.support.peer import Authority

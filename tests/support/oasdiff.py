@@ -18,7 +18,7 @@ import yaml
 
 from engine.offline.diff.difference import differences_between
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from tests.support import paths
 
 CASES = paths.CASES / "oasdiff"

@@ -16,7 +16,7 @@ from engine.callers.sign_in.page_sign_in import PageSignIn
 from engine.callers.sign_in.provider import Answer
 from engine.config.load import load
 from engine.exchange.sign_in import Arrival
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.source.problem import Findings
 from tests.support.clock import Clock
 from tests.support.signed_tokens import ISSUER, NOW, claims, key_set, token

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.exchange.request_record import Attempt, Outcome
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import Attempt
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
 

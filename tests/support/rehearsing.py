@@ -12,7 +12,7 @@ from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.values.caller import Caller, digest
 from tests.support.peer import identity
 from tests.support.small_tokenizer import tokenizer_file

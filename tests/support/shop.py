@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 
 CONFIG = """
 version: 1

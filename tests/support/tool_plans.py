@@ -9,7 +9,7 @@ import yaml
 
 from engine.mcp.tool import Tool, tools_of
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import Plan, PlanResult
+from engine.plan.plan import Plan, PlanResult
 from engine.spec.request_writer import WrittenRequest
 
 DOCUMENT = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.values.caller import digest
 from tests.support.rehearsing import SECRET
 

@@ -8,7 +8,8 @@ import pytest
 
 from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import MISSING
-from engine.exchange.request_body import Body, spool
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import spool
 from engine.process.loop_turn import FEW_BYTES
 from engine.transforms.caller_side import edit_request
 from engine.transforms.compile import compile_all

@@ -5,7 +5,7 @@ import pytest
 from engine import dialects
 from engine.config.transforms import TransformConfig
 from engine.dialects.gemini.proto_json import json_name
-from engine.exchange.request_body import spool
+from engine.exchange.spooled_body import spool
 from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues
 from engine.transforms.upstream_side import UpstreamEdits

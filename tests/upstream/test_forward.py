@@ -18,7 +18,8 @@ from engine.config.transforms import TransformConfig
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry
 from engine.credentials.interface.fixed import HeaderCredential, QueryCredential
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.request_body import Body, receive
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import receive
 from engine.exchange.stage_services import Services
 from engine.relay.held_body import LARGE
 from engine.relay.whole_body import UNCHANGED

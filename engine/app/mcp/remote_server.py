@@ -39,7 +39,7 @@ from engine.mcp.remote.listing import RemoteTool
 from engine.mcp.remote.replies import RemoteError, ReplyReader
 from engine.mcp.remote.results import remote_result
 from engine.mcp.remote.sessions import RemoteSessions
-from engine.plan.route import ToolUpstream
+from engine.plan.plan import ToolUpstream
 from engine.plan.tool_servers import SESSION
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.media_types import essence

@@ -37,7 +37,8 @@ from engine.mcp.protocol.json_rpc import error_object
 from engine.mcp.protocol.resource_metadata import challenge, metadata, metadata_path
 from engine.mcp.protocol.server import Server
 from engine.mcp.tool import tools_of
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.plan.tool_servers import used_upstreams
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate

@@ -14,7 +14,7 @@ from engine.config.mcp import McpServer, ToolServer
 from engine.mcp.listed_tool import ListedTool
 from engine.mcp.protocol.catalog import Catalog, MayUse
 from engine.mcp.remote.listing import Listing, Pace, RemoteTool, remote_tools, unique
-from engine.plan.route import ToolUpstream
+from engine.plan.plan import ToolUpstream
 from engine.process.loop_turn import paced
 
 _MAX_CATALOGS = 16

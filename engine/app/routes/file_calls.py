@@ -25,7 +25,8 @@ from engine.exchange.request_body import Body
 from engine.objects.file_copies import FILE
 from engine.objects.id_opener import holder_name
 from engine.objects.id_places import IdPlace
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.spec.bodies.form_writers import File, write_multipart
 from engine.spec.document import path_templates
 from engine.spec.request_writer import RequestValues

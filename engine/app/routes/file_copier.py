@@ -11,7 +11,7 @@ from engine.app.routes.file_calls import CannotCopy, FileCalls
 from engine.config.objects import FileRules
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Holder
-from engine.exchange.request_body import spool
+from engine.exchange.spooled_body import spool
 from engine.objects.file_copies import FileCopies
 from engine.objects.id_opener import holder_name
 from engine.objects.sealed_ids import Identity

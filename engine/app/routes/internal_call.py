@@ -29,7 +29,8 @@ from engine.exchange.exchange import Content, Exchange, Handler, Response
 from engine.exchange.internal_request import Request, environ_of
 from engine.exchange.member_protocols import Headers
 from engine.exchange.request_body import Body, ReceivedBody
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.relay.request_headers import NEVER_SENT
 from engine.spec.document.path_tree import Spans
 from engine.spec.request_writer import RequestValues, RequestWriter

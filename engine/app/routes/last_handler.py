@@ -26,7 +26,7 @@ from engine.spec.document import path_templates
 from engine.stores.usage_query import UsageQuery
 from engine.upstream import choose
 from engine.upstream.forward import Forward
-from engine.upstream.models.model_catalog import fixed_targets
+from engine.upstream.models.build_catalog import fixed_targets
 from engine.upstream.models.regional_targets import RegionalGroup
 from engine.upstream.models.token_estimate import estimate_tokens
 from engine.upstream.requests.translated_request import RouteTranslations

@@ -34,14 +34,16 @@ from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
 from engine.objects.summaries import Summaries
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.relay.websocket.session import Sessions
 from engine.sockets.upgrade import ResponsesSockets
 from engine.upstream import choose
 from engine.upstream.attempts.mirror import Mirrors
 from engine.upstream.client.client import Client
 from engine.upstream.health.monitor import HealthMonitor
-from engine.upstream.models.model_catalog import Catalog, ModelsByOperation, build_catalog
+from engine.upstream.models.build_catalog import build_catalog
+from engine.upstream.models.model_catalog import Catalog, ModelsByOperation
 from engine.upstream.models.token_counter import CountTokens, token_counter
 from engine.upstream.requests.route_headers import RouteHeaders
 from engine.upstream.requests.translated_request import TranslationTables

@@ -12,7 +12,7 @@ from engine.callers.jwt.endpoint import endpoint, object_of
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable
 from engine.config.callers import JwtIssuer
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.upstream.fetch_document import FetchFailed, fetch_document
 
 FETCH_SECONDS = 5.0

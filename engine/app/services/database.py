@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from engine.app.services.telemetry import WorkerTelemetry
-from engine.callers.records import ping_within
+from engine.callers.record_service import ping_within
 from engine.config.config import Config
 from engine.exchange.stage_services import UsageSums
-from engine.plan.route import CannotConnect
+from engine.plan.plan import CannotConnect
 from engine.stores.database.batches import BatchTable
 from engine.stores.database.caller_sums import CallerSums
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway, DatabaseError
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.stored_responses import ResponseTable
 from engine.stores.database.tokens import TokenList, caller_lookup
 from engine.stores.database.usage import UsageTable

@@ -15,7 +15,7 @@ from engine.app.services.telemetry import WorkerTelemetry
 from engine.config.config import Config
 from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
 from engine.machine.state import SharedState
-from engine.plan.route import CannotConnect, Plan
+from engine.plan.plan import CannotConnect, Plan
 from engine.process.file_descriptors import is_exhausted
 from engine.process.periodic import PeriodicTask
 from engine.process.runtime_dir import NoWritableFolder, runtime_directory

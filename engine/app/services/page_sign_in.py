@@ -18,7 +18,7 @@ from engine.callers.sign_in.provider import Answer, Provider, Send
 from engine.callers.sign_in.refusal import ProviderUnavailable
 from engine.config.callers import discovery_url
 from engine.config.console import CALLBACK_PATH
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.upstream.fetch_document import FetchFailed, exchange_documents
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine import policies
 from engine.config.routes import Policy
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.upstream import choose
 from engine.upstream.conditions.compile import claims_of
 

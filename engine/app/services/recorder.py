@@ -15,7 +15,7 @@ import gevent
 from engine.app.services.database import DatabaseRecords, open_shipper
 from engine.app.services.telemetry import WorkerTelemetry, recorder_telemetry
 from engine.app.services.webhooks import start_deliveries
-from engine.callers.records import RecordService
+from engine.callers.record_service import RecordService
 from engine.config.config import Config
 from engine.exchange.stage_services import Services
 from engine.process.channel import Channel

@@ -14,7 +14,7 @@ from engine.callers.metrics import lookup_collector
 from engine.callers.records import Records
 from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
-from engine.plan.route import CannotConnect, Plan
+from engine.plan.plan import CannotConnect, Plan
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.stores.ledger.metrics import ledger_collector
 from engine.stores.ledger_entry import cancelled_entries, entry_of

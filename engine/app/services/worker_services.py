@@ -30,7 +30,7 @@ from engine.exchange.stage_services import (
     UsageSums,
     Warn,
 )
-from engine.plan.route import CannotConnect, Plan
+from engine.plan.plan import CannotConnect, Plan
 from engine.process.channel import Channel
 from engine.process.gc_pause import no_collection
 from engine.values.counters import Counters

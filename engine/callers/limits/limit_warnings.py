@@ -24,8 +24,9 @@ from engine.process.log_throttle import LogThrottle
 from engine.values.calendar import Calendar
 from engine.values.counters import Counters, CountersAway, Limit, LimitWarning
 from engine.values.metric import Sample, counter
-from engine.values.quota import KINDS, QuotaRule, amount_text, unit_text, window_text
+from engine.values.quota import KINDS, QuotaRule, amount_text, unit_text
 from engine.values.quota_sharers import NOBODY, OTHERS, Sharer, Sharing
+from engine.values.quota_window import window_text
 from engine.values.redaction import redact_keys
 from engine.values.units import format_nano
 

@@ -12,8 +12,9 @@ from engine.values import json_pointer
 from engine.values.bounded_names import NameTables
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
-from engine.values.quota import QuotaRule, window_seconds
+from engine.values.quota import QuotaRule
 from engine.values.quota_sharers import NOBODY, PLACES, Sharer, bounded
+from engine.values.quota_window import window_seconds
 from engine.values.tags import tag_value
 from engine.values.wildcard import Patterns
 

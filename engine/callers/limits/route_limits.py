@@ -12,8 +12,9 @@ from engine.exchange.exchange import Exchange
 from engine.values.bounded_names import NameTables
 from engine.values.caller import Team
 from engine.values.client_address import Network, caller_address
-from engine.values.quota import Quota, QuotaRule, depends_on_model, window_key
+from engine.values.quota import Quota, QuotaRule, depends_on_model
 from engine.values.quota_sharers import Sharer, Sharing, bounded, shared_by
+from engine.values.quota_window import window_key
 
 
 class Part(Enum):

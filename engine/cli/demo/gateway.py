@@ -21,7 +21,7 @@ from engine.config.server import Server
 from engine.config.telemetry import OFF
 from engine.config.upstreams import BreakerConfig
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.process.runtime_dir import use_for_temporary_files
 from engine.server.gunicorn_application import GunicornApplication
 from engine.source import files

@@ -21,7 +21,8 @@ from engine.config.operations_by_model import Kind, ModelOperations
 from engine.offline.diff.kinds.targets import rule_text
 from engine.offline.diff.restrictions import quota_text
 from engine.offline.rehearsal.target_report import upstream_report
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 
 _LEGEND = "* translated for at least one target (see docs/reference/translation.md)"
 

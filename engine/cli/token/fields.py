@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from engine.values import quota, units
+from engine.values import quota, quota_window, units
 from engine.values.admission import check_priority
 from engine.values.client_address import networks
 
@@ -94,7 +94,7 @@ def warn_at(texts: str | Sequence[str]) -> tuple[str, ...]:
     """Shares of the limits at which a warning is written: `80%,100%`."""
     shares = tuple(part.strip() for part in texts.split(",")) if isinstance(texts, str) else texts
     for share in shares:
-        if not re.fullmatch(quota.SHARE, share):
+        if not re.fullmatch(quota_window.SHARE, share):
             raise ValueError(f"'{share}' is not a share like 80%: write 1% to 100%")
     return tuple(shares)
 

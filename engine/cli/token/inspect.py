@@ -15,9 +15,10 @@ from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.cli.output import format_option
 from engine.config.config_files import ConfigFiles
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.values.caller import Caller
-from engine.values.quota import KINDS, Quota, amount_text, unit_text, window_text
+from engine.values.quota import KINDS, Quota, amount_text, unit_text
+from engine.values.quota_window import window_text
 
 _NO_ISSUER = "The config accepts no issuer of tokens: see `callers.jwt`."
 

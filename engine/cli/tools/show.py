@@ -25,7 +25,7 @@ from engine.offline.remote_tools import (
     held_back,
     offline_listings,
 )
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.source.suggestion import did_you_mean
 from engine.values.units import format_count
 

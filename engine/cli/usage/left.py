@@ -19,12 +19,13 @@ from engine.cli.config_file import plan_or_exit
 from engine.cli.database import database_at, location_of
 from engine.cli.text_table import Table, print_table
 from engine.config.config_files import ConfigFiles
-from engine.plan.route import CannotConnect, Plan
+from engine.plan.plan import CannotConnect, Plan
 from engine.source.excerpt import printable
 from engine.stores.database import tokens
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway
-from engine.values.quota import KINDS, amount_text, unit_text, window_text
+from engine.values.quota import KINDS, amount_text, unit_text
+from engine.values.quota_window import window_text
 
 
 def show_left(

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.callers import metrics as callers
 from engine.console.activity.metrics_change import Labels, MetricsChange, Selector
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests, streams, usage
 from engine.telemetry.metrics.process import LAG

@@ -10,7 +10,7 @@ from typing import Any
 from engine.callers.limits.held_limits import HeldLimit, OwnLimits, held_limits, states
 from engine.callers.limits.limit_warnings import limit_fields
 from engine.exchange.stage_services import Services
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.stores.database.failures import DatabaseError
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway

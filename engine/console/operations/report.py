@@ -18,9 +18,9 @@ from engine.console.activity.metrics_change import MetricsChange, Snapshot, pars
 from engine.console.asset import Asset, file, fixed, json_response, read
 from engine.console.operations.callers import CallerReport
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.exchange.stage_services import Services
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.telemetry.metrics.requests import ATTEMPTS, DURATION, FIRST_BYTE, REFUSALS, REQUESTS
 from engine.upstream.admission import metrics as admission
 from engine.upstream.health import metrics as health

@@ -12,7 +12,8 @@ from engine.dialects.anthropic.volatile_texts import stable_text
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.claude_events import ends, events_of, has_content
 from engine.dialects.interface.dialect import Dialect, Document
-from engine.dialects.interface.error_forms import VENDOR_CODES, message_in, reported_error
+from engine.dialects.interface.error_forms import VENDOR_CODES, reported_error
+from engine.dialects.interface.error_texts import message_in
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_timestamp, write_timestamp
 from engine.dialects.interface.streams import StreamError, error_in, status_in

@@ -7,7 +7,8 @@ code is `details[0].reason`.
 from __future__ import annotations
 
 from engine.dialects.interface.dialect import Document
-from engine.dialects.interface.error_forms import message_in, reported_error
+from engine.dialects.interface.error_forms import reported_error
+from engine.dialects.interface.error_texts import message_in
 from engine.dialects.interface.streams import StreamError, error_in, status_in
 from engine.values.errors import GatewayError
 

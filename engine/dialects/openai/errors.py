@@ -12,10 +12,9 @@ from engine.dialects.interface.error_forms import (
     FAILED,
     FAILED_REASONS,
     VENDOR_CODES,
-    error_text,
-    message_in,
     reported_error,
 )
+from engine.dialects.interface.error_texts import error_text, message_in
 from engine.dialects.interface.streams import (
     StreamError,
     error_in,

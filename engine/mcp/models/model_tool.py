@@ -16,7 +16,8 @@ from engine.mcp.models.kinds import KINDS
 from engine.mcp.protocol.results import MAX_RESULT
 from engine.mcp.tool import Tool, tool_of
 from engine.plan.model_tools import route_of
-from engine.plan.route import NamedRoute, Plan, Route
+from engine.plan.plan import NamedRoute, Plan
+from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY
 from engine.source.suggestion import did_you_mean
 from engine.spec.request_writer import RequestValues

@@ -19,7 +19,8 @@ from engine.mcp.descriptions import MAX_DESCRIPTION, MAX_TITLE, plain_text
 from engine.mcp.protocol.search import CALL, SEARCH
 from engine.mcp.remote.client import MAX_TOOLS
 from engine.mcp.remote.schemas import object_schema
-from engine.plan.route import Route, ToolUpstream
+from engine.plan.plan import ToolUpstream
+from engine.plan.route import Route
 from engine.plan.tool_names import longest, shortened, tool_name
 from engine.plan.tool_pins import MEMBERS, digest_of
 from engine.values.caller import Caller

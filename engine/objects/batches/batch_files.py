@@ -8,7 +8,8 @@ import orjson
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.opened_ids import Batch, Holder
-from engine.exchange.request_body import Body, spool
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import spool
 from engine.objects.batches.batch_requests import BatchWriter
 from engine.objects.batches.batch_uploads import MAX_FILE, MAX_KEPT, BatchUploads
 from engine.objects.file_copies import FILE

@@ -12,7 +12,7 @@ import orjson
 
 from engine.dialects.interface.files import BatchFormat
 from engine.exchange.opened_ids import Batch
-from engine.exchange.request_body import FileView
+from engine.exchange.spooled_body import FileView
 from engine.objects.id_places import JsonName, find
 from engine.values.errors import GatewayError
 from engine.values.json_edit import apply_edits, edits

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from engine.dialects import Dialect
 from engine.dialects.interface.files import BatchFormat, BatchResult
 from engine.exchange.opened_ids import Holder
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.exchange.stage_services import BatchStore, Services
 from engine.objects.batches.batch_records import BatchRow, object_key, unavailable
 from engine.objects.marks import Changes

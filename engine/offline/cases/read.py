@@ -19,7 +19,8 @@ from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.jwt_callers import caller_of_claims
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.tool_calls import find_tool, refusal_of, request_of
-from engine.plan.route import Plan, PlanResult, Route
+from engine.plan.plan import Plan, PlanResult
+from engine.plan.route import Route
 from engine.source.problem import Findings, Path, Place, Source, place_of
 from engine.source.reader import read_file
 from engine.source.suggestion import did_you_mean

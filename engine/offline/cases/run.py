@@ -19,7 +19,7 @@ from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import code_of
 from engine.offline.rehearsal.sent_request import ABSENT, model_sent
 from engine.offline.rehearsal.tool_calls import CODE
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.values.trees import Json
 
 

@@ -22,7 +22,8 @@ from engine.config.models import Model
 from engine.config.operations_by_model import ModelOperations
 from engine.config.routes import Policy
 from engine.config.upstreams import UpstreamConfig
-from engine.plan.route import Plan, PlanResult, Route
+from engine.plan.plan import Plan, PlanResult
+from engine.plan.route import Route
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument
 from engine.values.discovery import Plugins

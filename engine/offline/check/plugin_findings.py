@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from engine import credentials, dialects, policies
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.source.problem import Level
 from engine.upstream import choose
 from engine.values.discovery import HINT

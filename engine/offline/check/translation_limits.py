@@ -13,7 +13,7 @@ from engine import translations
 from engine.config.config import Config
 from engine.config.models import Model
 from engine.config.operations_by_model import ModelOperations, OperationTarget
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.source.problem import Level
 from engine.translations.neutral.language import Feature, RequestLine
 from engine.translations.neutral.refusals import LossRules

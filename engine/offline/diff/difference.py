@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.config.config import Config
-from engine.plan.route import PlanResult, Route
+from engine.plan.plan import PlanResult
+from engine.plan.route import Route
 from engine.source.problem import Path, Place, Source, place_of
 from engine.spec.document.path_templates import shape
 from engine.spec.operation import Operation

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from engine.values.calendar import Calendar
 from engine.values.client_address import Network, networks
-from engine.values.quota import KINDS, Quota, amount_text, unit_text, window_seconds, window_text
+from engine.values.quota import KINDS, Quota, amount_text, unit_text
+from engine.values.quota_window import window_seconds, window_text
 from engine.values.units import format_names
 from engine.values.wildcard import matches
 

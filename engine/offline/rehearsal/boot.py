@@ -37,7 +37,8 @@ from engine.offline.rehearsal.stand_ins import (
     placeholder,
     recorder,
 )
-from engine.plan.route import CannotServe, Plan, Route
+from engine.plan.plan import CannotServe, Plan
+from engine.plan.route import Route
 from engine.spec.document import path_templates
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import example_value

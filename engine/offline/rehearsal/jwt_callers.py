@@ -11,7 +11,7 @@ from engine.app.services.plan_needs import carried_claims
 from engine.callers.jwt.form import has_form, unverified
 from engine.callers.jwt.issuer_choice import check_claims, choose_issuer
 from engine.callers.jwt.rights import MAX_TIME, caller_of
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.values.caller import Caller
 from engine.values.json_pointer import ClaimPlace
 

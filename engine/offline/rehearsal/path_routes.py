@@ -11,7 +11,8 @@ from urllib.parse import unquote
 from msgspec.structs import replace
 
 from engine.exchange.internal_request import Request
-from engine.plan.route import Plan, PlanResult, Route
+from engine.plan.plan import Plan, PlanResult
+from engine.plan.route import Route
 from engine.spec.document.path_templates import variables
 from engine.spec.document.path_tree import PathMatch, PathTree
 from engine.spec.operation import Operation

@@ -10,8 +10,9 @@ from engine.plan.route import Route
 from engine.policies.interface import Moment
 from engine.source.problem import place_of
 from engine.values.counters import Limit
-from engine.values.quota import KINDS, amount_text, unit_text, window_text
+from engine.values.quota import KINDS, amount_text, unit_text
 from engine.values.quota_sharers import NOBODY, OTHERS
+from engine.values.quota_window import window_text
 from engine.values.trees import Json
 
 _NAMES = {NOBODY: "requests without a name", OTHERS: "names without room"}

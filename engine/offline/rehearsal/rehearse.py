@@ -29,7 +29,8 @@ from engine.offline.rehearsal.stand_ins import (
     recorder,
 )
 from engine.offline.rehearsal.target_translations import translate_for_targets
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.stages.report import mismatches
 from engine.stages.token_carriers import secret_in
 from engine.values.caller import Caller

@@ -19,7 +19,8 @@ from engine.offline.rehearsal.target_report import (
     upstream_report,
 )
 from engine.offline.rehearsal.transform_report import transform_report
-from engine.plan.route import Plan, PlanResult, Route
+from engine.plan.plan import Plan, PlanResult
+from engine.plan.route import Route
 from engine.source.problem import place_of
 from engine.upstream.models.token_estimate import ESTIMATE_HEADER
 from engine.values.event_json import json_object

@@ -27,7 +27,7 @@ from engine.upstream.client.failures import ConnectFailed, FirstByteTimeout, Res
 from engine.upstream.client.request import request_head
 from engine.upstream.client.response import UpstreamResponse
 from engine.values.counters import Limit, TakeResult
-from engine.values.quota import window_seconds
+from engine.values.quota_window import window_seconds
 from engine.values.upstream_request import Spool
 from engine.values.usage import Usage
 

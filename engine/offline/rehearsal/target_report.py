@@ -14,7 +14,8 @@ from engine.exchange.exchange import Exchange
 from engine.exchange.member_protocols import Target
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.rehearsal.target_translations import TargetTranslation
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.models.regions import are_within, region_text
 from engine.values.price import Price

@@ -9,7 +9,8 @@ from typing import cast
 from msgspec import Struct
 
 from engine.exchange.exchange import Exchange
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.translations.neutral.language import TargetRequest
 from engine.upstream.requests.build_request import edit_request
 from engine.upstream.requests.translated_request import (

@@ -9,7 +9,7 @@ from engine.app.routes.internal_call import operation_of
 from engine.config.mcp import McpServer
 from engine.exchange.internal_request import Request
 from engine.mcp.tool import Tool, tool_of
-from engine.plan.route import NamedRoute, Plan
+from engine.plan.plan import NamedRoute, Plan
 from engine.source.suggestion import did_you_mean
 from engine.values.errors import GatewayError
 

@@ -9,7 +9,8 @@ from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import Exchange
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.transform_edits import edits_of_caller, edits_of_upstreams
-from engine.plan.route import Plan, Route
+from engine.plan.plan import Plan
+from engine.plan.route import Route
 from engine.source.problem import Path, place_of
 from engine.spec.document.node import Node
 from engine.values.trees import Json

@@ -20,7 +20,7 @@ from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.second_opinion.modelway_reader import read_body, read_parameter, read_response
 from engine.offline.second_opinion.time_budget import SECONDS, TimeBudget, TimeExceeded
 from engine.offline.second_opinion.verdict import Disagreement, NotComparable, Verdict, disagreement
-from engine.plan.route import Plan, PlanResult
+from engine.plan.plan import Plan, PlanResult
 from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, place_of
 from engine.spec.bodies.response_schemas import ResponseValidators

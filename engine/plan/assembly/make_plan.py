@@ -37,14 +37,8 @@ from engine.plan.checks.targets import check_admission, check_choices, check_mir
 from engine.plan.checks.tools import check_changes
 from engine.plan.checks.upstream_transforms import check_upstream_transforms
 from engine.plan.model_tools import check_models
-from engine.plan.route import (
-    NamedRoute,
-    Plan,
-    PlanResult,
-    Route,
-    ServedConfig,
-    model_operations,
-)
+from engine.plan.plan import NamedRoute, Plan, PlanResult, ServedConfig, model_operations
+from engine.plan.route import Route
 from engine.plan.tool_servers import check_servers, tool_upstreams
 from engine.policies import Guards, guards
 from engine.process.gc_pause import no_collection

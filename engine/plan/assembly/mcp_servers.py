@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from engine.config.config import Config
 from engine.config.mcp import EXCEPT, McpServer, ToolConfig
 from engine.plan.assembly.assign_operations import operation_hint
-from engine.plan.route import NamedRoute, Route, by_operation
+from engine.plan.plan import NamedRoute
+from engine.plan.route import Route, by_operation
 from engine.plan.tool_names import longest, shortened, tool_name
 from engine.source.problem import Findings, Level, Path, place_of
 from engine.spec.operation import Operation

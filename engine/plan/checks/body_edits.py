@@ -16,7 +16,8 @@ from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node
 from engine.spec.document.schema_types import types_of
 from engine.spec.expression import Expression
-from engine.spec.schemas.refusal_messages import explain, without_value
+from engine.spec.schemas.refusal_messages import explain
+from engine.spec.schemas.refusal_sentences import without_value
 from engine.spec.schemas.schema_places import SchemaPlace, names_in, place_in
 from engine.spec.spec import Specification
 from engine.transforms.body_edits import BodyEdits, JsonValue

@@ -15,7 +15,8 @@ from engine.config.config import Config
 from engine.config.transforms import TransformConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.plan.checks.body_edits import Bodies, BodyEditCheck, Rules, note_faults, note_model
-from engine.plan.route import Route, ServedConfig
+from engine.plan.plan import ServedConfig
+from engine.plan.route import Route
 from engine.policies import transform_of
 from engine.source.problem import Findings, Level, Path
 from engine.spec.bodies.response_schemas import edited_schemas
@@ -23,7 +24,7 @@ from engine.spec.expression import Expression
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter
 from engine.spec.parameters.query_string import Query
-from engine.spec.schemas.refusal_messages import without_value
+from engine.spec.schemas.refusal_sentences import without_value
 from engine.spec.spec import Specification
 from engine.transforms.compile import compile_transform
 from engine.transforms.faults import (

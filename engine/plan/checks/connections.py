@@ -161,8 +161,8 @@ def _records_problem(url: str) -> str:
 
 
 def _url_problem(url: str) -> str:
-    from engine.stores.database.database import open_database
     from engine.stores.database.failures import BadUrl
+    from engine.stores.database.open_database import open_database
 
     try:
         open_database(url).close()

@@ -11,7 +11,8 @@ from engine.config.model_operation import ModelOperation, join_operation_names
 from engine.config.models import Model, RuleConfig
 from engine.config.operations_by_model import ModelOperations
 from engine.plan.checks.policies import is_possible
-from engine.plan.route import Route, ServedConfig
+from engine.plan.plan import ServedConfig
+from engine.plan.route import Route
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.request_conditions import Condition

@@ -9,7 +9,8 @@ from engine.config.config import Config
 from engine.config.model_operation import ModelOperation
 from engine.config.models import Choice, MirrorConfig, Model, TargetConfig
 from engine.config.prices import prices_of
-from engine.plan.route import Route, ServedConfig
+from engine.plan.plan import ServedConfig
+from engine.plan.route import Route
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.request_locations import LOCATION_KINDS, Presence, find_location, unnamed

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from engine.config.config import Config
 from engine.config.mcp import ToolArgument, ToolConfig
-from engine.plan.route import NamedRoute, Route
+from engine.plan.plan import NamedRoute
+from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY, Argument, has_body, parameters_of
 from engine.source.problem import Findings
 from engine.source.suggestion import did_you_mean

@@ -23,7 +23,7 @@ from engine.plan.checks.caller_transforms import (
     documented_operation,
     documented_route,
 )
-from engine.plan.route import ServedConfig
+from engine.plan.plan import ServedConfig
 from engine.source.problem import Findings, Level, Path
 from engine.transforms.compile import compile_transform
 from engine.transforms.faults import UPSTREAM_ADDED, UPSTREAM_NO_PLACE, UPSTREAM_UNFIT, Faults

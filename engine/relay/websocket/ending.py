@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from websockets.frames import Close
 
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.relay.websocket.frames import Violation
 from engine.values.errors import GatewayError, token_ended
 

@@ -12,7 +12,8 @@ import orjson
 
 from engine.exchange.exchange import Exchange
 from engine.spec.bodies import multipart
-from engine.spec.bodies.form_bodies import compile_form, compile_multipart, form_splits_at_commas
+from engine.spec.bodies.form_bodies import compile_form, form_splits_at_commas
+from engine.spec.bodies.multipart_bodies import compile_multipart
 from engine.spec.bodies.multipart_items import compile_items
 from engine.spec.bodies.sequences import parse_sequence
 from engine.spec.document.node import Node

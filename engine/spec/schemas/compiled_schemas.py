@@ -25,7 +25,8 @@ from engine.spec.schemas.json_schema_files import (
     Purpose,
     json_schema_files,
 )
-from engine.spec.schemas.schema_cost import Place, SchemaCost, SchemaGraph
+from engine.spec.schemas.schema_cost import SchemaCost
+from engine.spec.schemas.schema_graph import Place, SchemaGraph
 from engine.spec.schemas.schema_validator import SchemaPart, SchemaValidator, validator_of
 from engine.values.build_cache import BuildCache
 

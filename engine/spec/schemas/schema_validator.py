@@ -22,7 +22,8 @@ import jsonschema_rs
 from engine.source.problem import path_in
 from engine.spec.document.schema_keywords import REFERENCES, SOURCE_PATTERN
 from engine.spec.schemas.formats import FORMATS
-from engine.spec.schemas.schema_cost import SchemaCost, SchemaGraph, may_be_expensive, place_of
+from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
+from engine.spec.schemas.schema_graph import SchemaGraph, place_of
 from engine.spec.schemas.whole_numbers import as_integers
 from engine.values.errors import GatewayError
 from engine.values.trees import Json, value_at

@@ -29,7 +29,8 @@ from sqlalchemy import (
     union_all,
 )
 
-from engine.exchange.request_record import CANCELLED, Outcome
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import CANCELLED
 from engine.stores.database.periods import HOUR, Pieces, pieces
 from engine.stores.database.schema import (
     COST_BITS,

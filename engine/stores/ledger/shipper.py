@@ -32,7 +32,8 @@ from engine.process.log_throttle import LogThrottle
 from engine.process.periodic import PeriodicTask
 from engine.stores.database.failures import DatabaseError
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.journal import Lag, Segment, claim, creation_time, files
+from engine.stores.ledger.journal import Lag
+from engine.stores.ledger.journal_files import Segment, claim, creation_time, files
 from engine.stores.ledger.writer import LedgerWriter, Retention, in_thread
 
 log = logging.getLogger("modelway")

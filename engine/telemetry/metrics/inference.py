@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.exchange.request_record import Outcome, RequestRecord
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.usage import (

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
-from engine.exchange.request_record import Attempt, Outcome, RequestRecord
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import Attempt, RequestRecord
 from engine.telemetry.metrics.labels import OTHER, SeriesLabels
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Collector, Sample, counter, gauge, histogram

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange
-from engine.exchange.request_record import CANCELLED, Attempt, Outcome, RequestRecord
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import CANCELLED, Attempt, RequestRecord
 from engine.telemetry.tracing.trace_context import Sampler, Trace
 
 Value = str | bool | int | float

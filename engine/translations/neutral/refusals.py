@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Raw, Struct, field
 
 from engine import dialects
-from engine.dialects.interface import error_forms
+from engine.dialects.interface import error_forms, error_texts
 from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.json_members import WHOLE_TEXT, WrongType
@@ -197,8 +197,8 @@ def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamE
     members = error_members(document)
     message = members.get("message")
     if not isinstance(message, str) or message[:1] in ("", "{"):
-        message = error_forms.error_text(members)
-    if (reason := error_forms.provider_text(members)) and reason not in message:
+        message = error_texts.error_text(members)
+    if (reason := error_texts.provider_text(members)) and reason not in message:
         message = f"{message}: {reason}"
     texts = (word for name in words if isinstance(word := members.get(name), str) and word)
     error = UpstreamError(status, message, next(texts, ""))
@@ -225,7 +225,7 @@ class AnswerErrors(Struct, frozen=True):
     def refuse_whole(self, data: bytes) -> None:
         """Also raise it for words in place of an answer in one piece, as proxies write them."""
         self.refuse(data)
-        if words := error_forms.error_text(json_or_none(data)):
+        if words := error_texts.error_text(json_or_none(data)):
             raise UpstreamError(502, words)
 
 

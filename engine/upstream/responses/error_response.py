@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from engine.dialects import Dialect
-from engine.dialects.interface.error_forms import (
+from engine.dialects.interface.error_texts import (
     EVENT_STARTS,
     error_document,
     error_text,

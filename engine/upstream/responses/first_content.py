@@ -13,12 +13,8 @@ from typing import Any
 from msgspec import Struct
 
 from engine.dialects import Dialect
-from engine.dialects.interface.error_forms import (
-    FAILED,
-    FAILED_REASONS,
-    error_text,
-    event_document,
-)
+from engine.dialects.interface.error_forms import FAILED, FAILED_REASONS, event_document
+from engine.dialects.interface.error_texts import error_text
 from engine.dialects.interface.streams import END_MARKER, Framing
 from engine.process.loop_turn import FEW_BYTES, await_turn, paced
 from engine.relay.filter import Filter

@@ -14,8 +14,8 @@ from engine.exchange.disconnect_watcher import DisconnectWatcher
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interruption import interruption
 from engine.exchange.member_protocols import Headers
+from engine.exchange.outcome import Outcome
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
-from engine.exchange.request_record import Outcome
 from engine.process.loop_turn import await_turn
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.client.failures import IdleTimeout, Silence, UpstreamFailure

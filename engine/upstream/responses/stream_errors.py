@@ -8,7 +8,7 @@ import orjson
 
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.relay.sse import NotAnEvent
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.responses.attempt_result import AttemptResult

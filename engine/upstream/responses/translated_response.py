@@ -11,7 +11,7 @@ from functools import partial
 
 from engine import dialects
 from engine.dialects import Dialect
-from engine.dialects.interface.error_forms import error_document, error_text, plain_text
+from engine.dialects.interface.error_texts import error_document, error_text, plain_text
 from engine.dialects.interface.rate_limits import translate_limits
 from engine.dialects.interface.streams import Framing
 from engine.exchange.member_protocols import Headers

@@ -20,8 +20,9 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interruption import interruption
+from engine.exchange.outcome import Outcome
 from engine.exchange.request_body import Body, ReceivedBody
-from engine.exchange.request_record import Outcome, Traffic
+from engine.exchange.request_record import Traffic
 from engine.relay.websocket.messages import Closed, Messages
 from engine.relay.websocket.session import SessionLimits
 from engine.upstream.websockets.caller_handshake import read_handshake

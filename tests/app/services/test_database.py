@@ -8,9 +8,9 @@ import pytest
 
 from engine.app.services.worker_services import prepare, services_of
 from engine.callers.cache import TokenCache
-from engine.plan.route import CannotConnect, Plan
+from engine.plan.plan import CannotConnect, Plan
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.database.database import open_database
+from engine.stores.database.open_database import open_database
 from tests.support.exchanges import new_exchange
 from tests.support.tcp_proxy import TcpProxy
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.app.services.telemetry import WorkerTelemetry
 from engine.app.services.worker_services import services_of
-from engine.plan.route import CannotConnect, Plan
+from engine.plan.plan import CannotConnect, Plan
 
 
 def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, tmp_path):

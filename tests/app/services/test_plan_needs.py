@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.app.services.plan_needs import is_metered
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 
 OFF = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
 JWT = "callers: {jwt: [{issuer: 'https://a.example', audience: x%s}]}\n"

@@ -14,11 +14,11 @@ from engine.app.services.telemetry import WorkerTelemetry
 from engine.app.services.worker_services import prepare, services_of
 from engine.config.config import Config
 from engine.exchange.stage_services import Services
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.process.channel import Channel
 from engine.stores.database import tokens
-from engine.stores.database.database import open_database
-from engine.stores.ledger.journal import files
+from engine.stores.database.open_database import open_database
+from engine.stores.ledger.journal_files import files
 from engine.stores.ledger.metrics import LEDGER_LOST, LEDGER_SHIPPED
 from engine.telemetry.health import Health
 from engine.values.metric import Metric

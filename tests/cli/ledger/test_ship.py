@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 from sqlalchemy import text
 
 from engine import cli
-from engine.stores.database.database import open_database
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger_entry import Entry
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from engine.stores.database import tokens
-from engine.stores.database.database import open_database
+from engine.stores.database.open_database import open_database
 from engine.values.caller import digest
 from tests.support.commands import assert_refused
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from engine.stores.database.database import open_database
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.stores.database import tokens
-from engine.stores.database.database import open_database
+from engine.stores.database.open_database import open_database
 from tests.support.commands import assert_refused
 
 pytestmark = pytest.mark.usefixtures("empty_folder")

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from engine import cli
 from engine.cli.usage.focus import COLUMNS
-from engine.stores.database.database import open_database
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry
 

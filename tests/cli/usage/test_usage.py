@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from engine import cli
-from engine.stores.database.database import open_database
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger_entry import Entry, decode, encode

@@ -3,15 +3,7 @@
 import pytest
 
 from engine.dialects import get
-from engine.dialects.interface.error_forms import (
-    error_document,
-    error_text,
-    event_error,
-    message_in,
-    provider_text,
-    reported_error,
-    reports_error,
-)
+from engine.dialects.interface.error_forms import event_error, reported_error, reports_error
 
 
 @pytest.mark.parametrize(
@@ -76,54 +68,12 @@ def test_an_error_may_be_the_item_of_a_list():
     assert event_error([{"error": "x"}, 1]) == {"error": "x"}
 
 
-@pytest.mark.parametrize("error", [{}, {"message": ""}, {"message": None}, {"message": 7}])
-def test_an_error_without_a_message_has_a_general_one(error):
-    assert message_in(error) == "The request failed."
-    assert message_in(error | {"message": "No capacity."}) == "No capacity."
-
-
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        ('{"type":"error","error":{"type":"x","message":"too long"}}', "too long"),
-        ('{"error":"{\\"error\\":{\\"message\\":\\"too long\\"}}"}', "too long"),
-        ('{"a":1}', '{"a":1}'),
-        ('{"error":', '{"error":'),
-        ("{" * 2000, "{" * 2000),
-    ],
-)
-def test_a_message_may_be_the_json_of_another_error(message, text):
-    error = {"message": message}
-    assert message_in(error) == text
-    assert error_text({"error": error}) == text[:500]
-
-
-def test_what_a_provider_said_may_be_in_the_words_of_vercels_gateway():
-    body = '{"error":{"message":"maximum context length is 40960 tokens"}}'
-    error = {"message": "Stream error occurred", "value": {"error_message": body}}
-    assert provider_text(error) == "maximum context length is 40960 tokens"
-
-
 @pytest.mark.parametrize(
     ("kind", "status"), [("overloaded", 429), ("validation", 422), ("generation", 500), (7, None)]
 )
 def test_the_type_beside_a_text_says_the_status(kind, status):
     error = reported_error({"error": "It failed.", "error_type": kind})
     assert (error["message"], error.get("status")) == ("It failed.", status)
-
-
-@pytest.mark.parametrize(
-    ("body", "document"),
-    [
-        (b'{"error": 1}', {"error": 1}),
-        (b'data: {"error": 1}\n\ndata: [DONE]\n\n', {"error": 1}),
-        (b'event: error\ndata: {"error": 1}\n\n', {"error": 1}),
-        (b"data: [DONE]\n\n", None),
-        (b"Bad gateway", None),
-    ],
-)
-def test_the_body_of_an_error_may_be_an_event(body, document):
-    assert error_document(body) == document
 
 
 def test_numbered_errors_have_the_status_that_their_vendor_says():

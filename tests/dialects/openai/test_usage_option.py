@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.dialects.openai.streams import enable, without_usage_event
-from engine.exchange.request_body import Body, receive
+from engine.exchange.request_body import Body
+from engine.exchange.spooled_body import receive
 from tests.support import paths
 
 CASES = paths.CASES / "usage"

@@ -10,7 +10,7 @@ from engine.dialects.gemini.files import BATCHES as WITHOUT_NAMES
 from engine.dialects.gemini.proto_json import json_name
 from engine.dialects.openai.files import BATCHES as IN_LINES
 from engine.exchange.opened_ids import Batch
-from engine.exchange.request_body import spool
+from engine.exchange.spooled_body import spool
 from engine.objects.batches.batch_requests import (
     MAX_PROBLEMS,
     BatchWriter,

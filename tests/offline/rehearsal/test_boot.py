@@ -11,11 +11,11 @@ from engine.app.routes.internal_call import InternalResponse
 from engine.app.services.worker_services import prepare
 from engine.offline.rehearsal import boot as module
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import CannotServe
+from engine.plan.plan import CannotServe
 from engine.policies import max_body
 from engine.policies.interface import PolicyKind
 from engine.process.runtime_dir import runtime_directory
-from engine.stores.database.database import open_database
+from engine.stores.database.open_database import open_database
 from engine.values.discovery import Plugins
 from tests.support.paths import ROOT
 from tests.support.recording import recorder

@@ -12,7 +12,7 @@ from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.second_opinion import compare
 from engine.offline.second_opinion.compare import compare_examples, compare_request
 from engine.plan.assembly.make_plan import make_plan
-from engine.plan.route import PlanResult
+from engine.plan.plan import PlanResult
 from engine.source.problem import Level, Problem
 
 GATEWAY = """version: 1

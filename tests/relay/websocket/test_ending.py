@@ -3,7 +3,7 @@
 import pytest
 from websockets.frames import Close
 
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.relay.websocket import ending
 from engine.relay.websocket.frames import Violation
 

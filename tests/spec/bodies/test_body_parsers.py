@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.exchange.exchange import MISSING
-from engine.exchange.request_body import IN_MEMORY, receive
+from engine.exchange.request_body import IN_MEMORY
+from engine.exchange.spooled_body import receive
 from engine.spec.bodies.request_bodies import Bodies, check
 from engine.values.errors import GatewayError
 from tests.support.bodies import FORM, JSON, body_refusal, taking

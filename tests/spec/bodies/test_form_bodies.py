@@ -7,33 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.spec.bodies.form_bodies import MAX_FIELDS, MAX_TEXT, compile_form, compile_multipart
-from engine.spec.bodies.multipart import Part
+from engine.spec.bodies.form_bodies import MAX_FIELDS, MAX_TEXT, compile_form
 from engine.values.errors import Malformed
 from tests.support.each import each
+from tests.support.forms import BRACKETED, CHARGE, INTEGER, JSON, STRING, multipart, resolve
 from tests.support.loop_turns import loop_turns
 
-INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 DEEP = {"style": "deepObject", "explode": True}
-CHARGE = {
-    "type": "object",
-    "properties": {
-        "amount": INTEGER,
-        "note": STRING,
-        "expand": {"type": "array", "items": STRING},
-        "numbers": {"type": "array", "items": INTEGER},
-        "metadata": {"anyOf": [{"type": "object", "additionalProperties": STRING}, {"enum": [""]}]},
-        "lines": {
-            "type": "array",
-            "items": {"type": "object", "properties": {"price": INTEGER, "tax": STRING}},
-        },
-        "card": {"type": "object", "properties": {"cvc": INTEGER, "note": STRING}},
-    },
-}
-
-
-def resolve(schema):
-    return schema
 
 
 def form(body, encoding=None, schema=CHARGE):
@@ -138,108 +118,6 @@ def test_form_refuses(body, message):
         form(body)
 
 
-UPLOAD = {
-    "type": "object",
-    "properties": {
-        "file": {"type": "string", "format": "binary"},
-        "media": {"contentMediaType": "image/png"},
-        "files": {"type": "array", "items": {"contentMediaType": "application/octet-stream"}},
-        "image": {
-            "anyOf": [
-                {"type": "string", "format": "binary"},
-                {"type": "array", "items": {"type": "string", "format": "binary"}},
-            ]
-        },
-        "n": {"type": ["integer", "null"]},
-        "stream": {"type": "boolean"},
-        "model": {"anyOf": [STRING, {"type": "string", "enum": ["a"]}]},
-        "sizes[]": {"type": "array", "items": INTEGER},
-        "meta": {"type": "object"},
-        "metas": {"type": "array", "items": {"type": "object"}},
-        "chunking": {"anyOf": [{"enum": ["auto"]}, {"type": "object"}]},
-        "text": {"contentMediaType": "text/plain", "type": "string"},
-        "base64": {"contentMediaType": "image/png", "contentEncoding": "base64"},
-    },
-}
-JSON = "application/json"
-
-
-def multipart(*fields, encoding=None, schema=UPLOAD):
-    """The object of `(name, content, filename?, content_type?)` fields."""
-    parts, buffer = [], b""
-    for name, content, *more in fields:
-        filename, content_type = [*more, None, None][:2]
-        parts.append(Part(name, filename, content_type, len(buffer), len(buffer) + len(content)))
-        buffer += content
-    return compile_multipart(schema, encoding, resolve)(buffer, parts)
-
-
-@each(
-    ("fields", "value"),
-    [
-        ([], {}),
-        ([("n", b"5")], {"n": 5}),
-        ([("n", b"")], {"n": None}),
-        ([("n", b"1"), ("n", b"2")], {"n": [1, 2]}),
-        ([("stream", b"true")], {"stream": True}),
-        ([("model", b"5")], {"model": "5"}),
-        ([("text", "é".encode())], {"text": "é"}),
-        ([("base64", b"AAAA")], {"base64": "AAAA"}),
-        ([("sizes[]", b"1")], {"sizes[]": [1]}),
-        ([("sizes[]", b"1"), ("sizes[]", b"2")], {"sizes[]": [1, 2]}),
-        ([("unknown", b"5")], {"unknown": "5"}),
-        ([("unknown", b"5"), ("unknown", b"6")], {"unknown": ["5", "6"]}),
-        ([("file", b"\xff", "a.wav")], {"file": ""}),
-        ([("file", b"\xff")], {"file": ""}),
-        ([("media", b"\xff")], {"media": ""}),
-        ([("files", b"\xff"), ("files", b"\xff", "b")], {"files": ["", ""]}),
-        ([("image", b"\xff", "a.png")], {"image": [""]}),
-        ([("unknown", b"\xff", "")], {"unknown": ""}),
-        ([("n", b"5", "a.txt")], {"n": ""}),
-        ([("file", b"{}", "a.json", JSON)], {"file": ""}),
-        ([("unknown", b"{}", "a.json", JSON)], {"unknown": ""}),
-        ([("meta", b'{"a": 1}', None, JSON)], {"meta": {"a": 1}}),
-        ([("meta", b'{"a": 1}', "blob", JSON)], {"meta": {"a": 1}}),
-        ([("metas", b"{}", None, JSON), ("metas", b"{}")], {"metas": [{}, {}]}),
-        ([("meta", b'{"a": 1}')], {"meta": {"a": 1}}),
-        ([("meta", b'{"a": 1}', None, "text/plain")], {"meta": '{"a": 1}'}),
-        ([("chunking", b"auto")], {"chunking": "auto"}),
-        ([("chunking", b'{"type": "x"}')], {"chunking": {"type": "x"}}),
-        ([("n", b"5", None, "application/vnd.x+json; charset=utf-8")], {"n": 5}),
-    ],
-)
-def test_multipart(fields, value):
-    assert multipart(*fields) == value
-
-
-@each(("content_type", "value"), [(None, {"a": 1}), ("text/plain", '{"a": 1}'), (JSON, {"a": 1})])
-def test_the_part_speaks_before_the_encoding(content_type, value):
-    encoding = {"model": {"contentType": JSON}}
-    parts = multipart(("model", b'{"a": 1}', None, content_type), encoding=encoding)
-    assert parts == {"model": value}
-
-
-# What the official SDKs write: lists as `name[]`, objects as `name[key]`.
-BRACKETED = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "include": {"type": "array", "items": STRING},
-        "sizes": {"type": "array", "items": INTEGER},
-        "image": UPLOAD["properties"]["image"],
-        "files": UPLOAD["properties"]["files"],
-        "expires_after": {
-            "type": "object",
-            "properties": {"anchor": STRING, "seconds": INTEGER, "days": {"type": "array"}},
-        },
-        "chunking": {"anyOf": [{"enum": ["auto"]}, {"type": "object"}, {"type": "null"}]},
-        "lines": CHARGE["properties"]["lines"],
-        "metadata": {"type": "object", "additionalProperties": INTEGER},
-        "tags": {"type": "array"},
-        "tags[x]": INTEGER,
-        "model": STRING,
-    },
-}
 BRACKETED_FIELDS = [
     ([("include[]", "a")], {"include": ["a"]}),
     (
@@ -303,23 +181,6 @@ def test_ambiguous_brackets_are_refused_in_both_kinds_of_form(fields, message):
         multipart(*((n, v.encode()) for n, v in fields), schema=BRACKETED)
 
 
-@each(
-    ("fields", "value"),
-    [
-        ([("image[]", b"\xff", "a.png"), ("image[]", b"\xff", "b.png")], {"image": ["", ""]}),
-        ([("files[]", b"\xff")], {"files": [""]}),
-        ([("files[0]", b"\xff", "a"), ("files[1]", b"\xff", "b")], {"files": ["", ""]}),
-        ([("chunking[a]", b"1", None, JSON)], {"chunking": {"a": 1}}),
-        ([("lines[]", b'{"price": 5}', None, JSON)], {"lines": [{"price": 5}]}),
-        ([("lines[]", b'{"price": 5}')], {"lines": [{"price": 5}]}),
-        ([("lines", b'[{"price": 5}]', None, JSON)], {"lines": [{"price": 5}]}),
-        ([("expires_after", b'{"seconds": 5}')], {"expires_after": {"seconds": 5}}),
-    ],
-)
-def test_parts_with_brackets_are_files_json_or_text_as_the_others_are(fields, value):
-    assert multipart(*fields, schema=BRACKETED) == value
-
-
 def test_a_declared_json_encoding_holds_for_lists_and_may_be_written_with_brackets():
     encoding = {"include": {"contentType": JSON}, "chunking": {"contentType": JSON}}
     body = [("include", b'["a", "b"]'), ("chunking", b'{"a": 1}')]
@@ -330,11 +191,6 @@ def test_a_declared_json_encoding_holds_for_lists_and_may_be_written_with_bracke
     assert multipart(*split, encoding=encoding, schema=BRACKETED) == value
     text = urlencode([(name, content.decode()) for name, content in split]).encode()
     assert form(text, encoding=encoding, schema=BRACKETED) == value
-
-
-def test_multipart_without_a_schema():
-    parts = multipart(("a", b"1"), ("b", b"\xff", "x"), schema=True)
-    assert parts == {"a": "1", "b": ""}
 
 
 @each(
@@ -349,16 +205,6 @@ def test_multipart_without_a_schema():
 def test_multipart_refuses(field, message):
     with pytest.raises(Malformed, match=message):
         multipart(field)
-
-
-def test_the_content_of_a_file_is_never_touched():
-    class Untouchable:
-        def __getitem__(self, _):
-            raise AssertionError
-
-    parts = [Part("file", "a", None, 0, 10**9), Part("image", None, None, 0, 10**9)]
-    read = compile_multipart(UPLOAD, None, resolve)
-    assert read(Untouchable(), parts) == {"file": "", "image": [""]}
 
 
 @given(st.dictionaries(st.text(), st.text()))
@@ -393,16 +239,6 @@ def test_nested_fields_round_trip(value):
 def test_any_form_is_read_or_malformed(body):
     with suppress(Malformed):
         assert isinstance(form(body, {"card": DEEP}), dict)
-
-
-@given(
-    st.sampled_from(["n", "meta", "metas", "files", "chunking", "unknown"]),
-    st.binary(max_size=20),
-    st.sampled_from([None, JSON, "text/plain"]),
-)
-def test_any_part_is_read_or_malformed(name, content, content_type):
-    with suppress(Malformed):
-        assert set(multipart((name, content, None, content_type))) == {name}
 
 
 def test_the_loop_turns_between_fields_that_are_many():

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.spec.bodies.form_bodies import compile_multipart
 from engine.spec.bodies.form_writers import File, write_multipart
 from engine.spec.bodies.multipart import boundary_of, parse
+from engine.spec.bodies.multipart_bodies import compile_multipart
 from tests.support.each import each
 
 SCHEMA = {

@@ -19,7 +19,8 @@ from engine.source.problem import Findings, Level, Problem
 from engine.spec.document import cache, overlay
 from engine.spec.document.checks import unreadable_parts
 from engine.spec.schemas import schema_validator
-from engine.spec.schemas.schema_cost import SchemaCost, SchemaGraph
+from engine.spec.schemas.schema_cost import SchemaCost
+from engine.spec.schemas.schema_graph import SchemaGraph
 from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.spec.spec import Specification, read
 from tests.support.documents import document, doubling, get, json_body

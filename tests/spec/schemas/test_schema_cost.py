@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from engine.spec.document.compact_json import dumps
 from engine.spec.schemas.compiled_schemas import SchemaParts
 from engine.spec.schemas.json_schema_files import Purpose, json_schema_files
-from engine.spec.schemas.schema_cost import SchemaCost, SchemaGraph, may_be_expensive
-from tests.support.documents import HERE, library
+from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
+from tests.support.documents import library
 from tests.support.each import each
+from tests.support.schema_levels import URI, levels, ref
 
-URI = HERE.as_uri()
 NAMES = ["A", "B", "C", "D"]
 
 
@@ -27,33 +27,11 @@ def cost(schema: Any, **more: Any) -> SchemaCost:
     return SchemaCost(URI, text, parts)
 
 
-def ref(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/schemas/{name}"}
-
-
-def levels(number: int, keyword: str = "anyOf") -> dict[str, Any]:
-    """Schemas of which each refers to the next one twice."""
-    return {f"S{n}": {keyword: [ref(f"S{n + 1}")] * 2} for n in range(number)} | {
-        f"S{number}": {"type": "string"}
-    }
-
-
 @each("keyword", ["anyOf", "oneOf", "allOf"])
 def test_branches_that_refer_twice_double_with_every_level(keyword: str) -> None:
     for number in (1, 5, 25, 200):
         most = cost(ref("S0"), **levels(number, keyword)).most
         assert 2**number <= most < 2 ** (number + 3)
-
-
-def test_parts_that_many_schemas_refer_to_are_read_once() -> None:
-    graph = SchemaGraph()
-    root = {"properties": {"next": ref("Root")}, "anyOf": [ref("S0"), ref("S3")]}
-    schemas = {**levels(6), "Back": {"items": ref("Root"), "allOf": [ref("S2"), ref("Back")]}}
-    files = library({"openapi": "3.1.0", "schemas": {"Root": root, **schemas}})
-    of_files = SchemaParts(json_schema_files(files, Purpose.REQUEST))
-    for name in ["Back", "S5", "Root", "S0", "Back", "S3"]:
-        text, parts = of_files.of(URI, ("schemas", name))
-        assert graph.most(URI, text, parts) == SchemaCost(URI, text, parts).most
 
 
 def test_members_that_two_branches_describe_double_too() -> None:

@@ -13,8 +13,8 @@ from engine.stores.database.connector import (
     parse_url,
     with_primary,
 )
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import BadUrl
+from engine.stores.database.open_database import open_database
 from tests.support.each import each
 
 

@@ -6,9 +6,9 @@ from threading import Barrier
 
 import pytest
 
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import Clash, DatabaseRefuses, Deadlock
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from tests.support.records import select_one
 
 

@@ -11,14 +11,15 @@ import pytest
 from sqlalchemy import select
 
 from engine.stores.database import tokens
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.schema import ledger
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import totals
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.journal import Journal, files
+from engine.stores.ledger.journal import Journal
+from engine.stores.ledger.journal_files import files
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.ledger.writer import LedgerWriter
 from engine.stores.ledger_entry import Entry

@@ -7,7 +7,6 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from engine.stores.database import migrate
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import (
     DatabaseAway,
     DatabaseError,
@@ -16,6 +15,7 @@ from engine.stores.database.failures import (
 )
 from engine.stores.database.migrate import check_version, upgrade
 from engine.stores.database.migrations import HEAD
+from engine.stores.database.open_database import open_database
 from engine.stores.ledger_entry import Entry
 from tests.support.records import TABLES, differences, table_names
 from tests.support.release import Release, at_revision, downgrade

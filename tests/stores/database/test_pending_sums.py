@@ -5,8 +5,8 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import insert, select
 
-from engine.stores.database.database import open_database
 from engine.stores.database.migrate import FOLDER, upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.pending_sums import add_sums
 from engine.stores.database.schema import (
     ledger_models,

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from sqlalchemy import text
 
 from engine.stores.database import tokens
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import Clash
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.tokens import Token, UnknownToken
 from engine.values.caller import digest, new_secret
 from engine.values.quota import Quota

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import inspect, text
 
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.schema import ledger_models, ledger_totals
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import deleted_before, totals

@@ -5,9 +5,9 @@ import sqlite3
 import pytest
 from sqlalchemy import event, select
 
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway, DatabaseRefuses
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.schema import metadata, usage
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.usage import RowsRefused, UsageTable, pages

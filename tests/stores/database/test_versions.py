@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import text
 
 from engine.stores.database import tokens
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import Deadlock, WrongVersion
 from engine.stores.database.migrate import check_version, upgrade
 from engine.stores.database.migrations import HEAD
+from engine.stores.database.open_database import open_database
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import totals
 from engine.stores.database.usage import UsageTable

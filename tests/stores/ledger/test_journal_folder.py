@@ -3,7 +3,7 @@
 import pytest
 
 from engine.stores.database.failures import DatabaseAway
-from engine.stores.ledger.journal import files
+from engine.stores.ledger.journal_files import files
 from engine.stores.ledger.journal_folder import (
     FolderInUse,
     ShippedFolder,

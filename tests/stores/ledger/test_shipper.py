@@ -9,12 +9,13 @@ import gevent
 import pytest
 from sqlalchemy import func, select
 
-from engine.stores.database.database import open_database
 from engine.stores.database.failures import DatabaseAway
 from engine.stores.database.migrate import upgrade
+from engine.stores.database.open_database import open_database
 from engine.stores.database.schema import usage
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.journal import Journal, Lag, claim, create, files
+from engine.stores.ledger.journal import Journal, Lag
+from engine.stores.ledger.journal_files import claim, create, files
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.ledger_entry import Entry
 from tests.support.journals import append_entries, unowned_file

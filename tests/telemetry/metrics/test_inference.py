@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.telemetry.metrics.inference import InferenceTables
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.values.usage import NO_USAGE, Usage

@@ -10,7 +10,8 @@ import gevent
 import pytest
 from gevent.event import Event
 
-from engine.exchange.request_record import Outcome, Traffic
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import Traffic
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests
 from engine.telemetry.metrics.recorder import MetricsRecorder

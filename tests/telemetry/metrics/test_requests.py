@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.exchange.request_record import Attempt, Outcome
+from engine.exchange.outcome import Outcome
+from engine.exchange.request_record import Attempt
 from tests.support.exchanges import new_exchange
 from tests.support.recording_metrics import finished_exchange, record_all, values
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.values.caller import Caller
 from engine.values.quota_sharers import OTHERS

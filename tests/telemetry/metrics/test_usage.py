@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from tests.support.recording_metrics import finished_exchange, record_all, values
 
 

@@ -17,7 +17,8 @@ from engine.exchange.requested_model import RequestedModel
 from engine.exchange.stage_services import Services
 from engine.upstream import choose
 from engine.upstream.attempts.mirror import MAX_HELD, Mirrors, copy_of, is_chosen, is_copied
-from engine.upstream.models.model_catalog import ServedMirror, build_catalog
+from engine.upstream.models.build_catalog import build_catalog
+from engine.upstream.models.model_catalog import ServedMirror
 from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.exchanges import new_exchange

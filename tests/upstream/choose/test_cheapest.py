@@ -8,7 +8,7 @@ from typing import Any
 from engine.config.models import Choice, Model, TargetConfig
 from engine.exchange.stage_services import Services
 from engine.upstream import choose
-from engine.upstream.models.model_catalog import build_catalog
+from engine.upstream.models.build_catalog import build_catalog
 from engine.values.price import Price, price_of
 from engine.values.price_list import Prices
 from tests.support.exchanges import new_exchange

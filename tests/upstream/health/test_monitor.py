@@ -18,7 +18,7 @@ from engine.upstream.client.dial_order import Address, Share
 from engine.upstream.forward import Forward
 from engine.upstream.health.monitor import HealthMonitor
 from engine.upstream.health.outliers import Activity
-from engine.upstream.models.model_catalog import build_catalog
+from engine.upstream.models.build_catalog import build_catalog
 from engine.upstream.requests.route_headers import RouteHeaders
 from engine.upstream.targets.connect import connect
 from engine.upstream.targets.metrics import ANSWER, BREAKER, upstream_collector

@@ -13,7 +13,8 @@ import pytest
 from engine.config.models import Choice, Model, RuleConfig, TargetConfig
 from engine.exchange.stage_services import Services
 from engine.upstream import choose
-from engine.upstream.models.model_catalog import Catalog, ServedModel, build_catalog
+from engine.upstream.models.build_catalog import build_catalog
+from engine.upstream.models.model_catalog import Catalog, ServedModel
 from engine.upstream.targets.target import Target
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, upstream
@@ -65,17 +66,6 @@ def test_a_name_finds_its_model(names: list[str], requested: str, name: str | No
 
 def test_of_two_equally_long_wildcards_the_first_matches() -> None:
     assert find(["a*d", "ab*"], "abd") == "a*d"
-
-
-def test_a_model_is_made_at_its_first_request_and_watched() -> None:
-    groups: list[object] = []
-    strategy = partial(choose.build, Services())
-    entries = {name: Model(name, (), (), "", "", 0) for name in ("m", "x*")}
-    catalog = build_catalog(entries, {}, strategy, watch=groups.extend)
-    assert (catalog.find("other"), groups) == (None, [])
-    models = [catalog.find(name) for name in ("x1", "x2", "x1")]
-    assert models == [catalog.model("x*")] * 3
-    assert groups == [*catalog.model("x*").groups]
 
 
 # From the configuration.

@@ -4,7 +4,7 @@ import pytest
 
 from engine.config.models import Choice, Model, TargetConfig
 from engine.upstream import choose
-from engine.upstream.models.model_catalog import build_catalog, fixed_targets
+from engine.upstream.models.build_catalog import build_catalog, fixed_targets
 from engine.upstream.models.regional_targets import RegionalGroup, RegionalModels
 from engine.values.caller import Caller, Team
 from engine.values.errors import GatewayError

@@ -15,7 +15,8 @@ from engine.exchange.request_body import Body
 from engine.spec import expression
 from engine.spec.model_locations import ModelLocations
 from engine.upstream import choose
-from engine.upstream.models.model_catalog import ModelsByOperation, build_catalog
+from engine.upstream.models.build_catalog import build_catalog
+from engine.upstream.models.model_catalog import ModelsByOperation
 from engine.upstream.models.regional_targets import RegionalModels
 from engine.upstream.models.select_model import SelectModel
 from engine.values.caller import Caller

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.dialects.interface.streams import Framing
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.upstream.client import failures
 from engine.upstream.responses.first_content import FirstContent
 from engine.upstream.responses.framed_response import framed

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.upstream.client import failures
 from engine.upstream.responses.judged_stream import EventArray
 from engine.values.redaction import Redaction

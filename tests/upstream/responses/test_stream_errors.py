@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.exchange.request_record import Outcome
+from engine.exchange.outcome import Outcome
 from engine.relay.sse import NotAnEvent
 from engine.upstream.client import failures
 from engine.upstream.responses.attempt_result import AttemptResult

@@ -10,9 +10,10 @@ import pytest
 
 from engine import dialects
 from engine.config.upstreams import BreakerConfig
-from engine.dialects.interface.error_forms import MAX_TEXT
+from engine.dialects.interface.error_texts import MAX_TEXT
+from engine.exchange.outcome import Outcome
 from engine.exchange.push_stream import PushStream
-from engine.exchange.request_record import RUNNING, Outcome
+from engine.exchange.request_record import RUNNING
 from engine.upstream.responses.attempt_result import AttemptResult
 from engine.upstream.responses.first_content import ErrorFirst, FirstContent, read_first_content
 from engine.upstream.responses.relay_response import relay

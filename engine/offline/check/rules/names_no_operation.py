@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.offline.check.audit import AuditCase
 from engine.plan.assembly.assign_operations import operation_hint
-from engine.plan.route import ToolUpstream
+from engine.plan.plan import ToolUpstream
 from engine.source.problem import Path
 from engine.values.wildcard import matches
 

@@ -9,7 +9,7 @@ from engine.config.mcp import McpServer
 from engine.mcp.suspicions import ADDRESS, HIDDEN, INSTRUCTION, descriptions, suspicions
 from engine.mcp.tool import MAX_OUTPUT_SCHEMA, Tool, tools_and_refusals
 from engine.offline.check.audit import AuditCase
-from engine.plan.route import Plan, ToolUpstream
+from engine.plan.plan import Plan, ToolUpstream
 from engine.plan.tool_arguments import usable_name
 from engine.plan.tool_names import MAX_NAME, prefix
 from engine.plan.tool_servers import used_upstreams

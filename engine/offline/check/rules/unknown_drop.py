@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from engine import translations
 from engine.offline.check.audit import AuditCase
-from engine.plan.route import Plan
+from engine.plan.plan import Plan
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node
 from engine.values.media_types import is_json
