@@ -29,7 +29,7 @@ from engine.offline.rehearsal.observation import SentRequest, UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.plan import PlanResult
-from engine.process.child_process import release_memory
+from engine.process.gc_pause import release_memory
 from engine.spec.bodies.request_bodies import check
 from engine.values.caller import digest
 

@@ -19,8 +19,8 @@ from engine.config.config_files import ConfigFiles
 from engine.edge.falcon_application import Application
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.plan import CannotConnect
-from engine.process.child_process import release_memory
 from engine.process.file_descriptors import raise_limit
+from engine.process.gc_pause import release_memory
 from engine.process.runtime_dir import use_for_temporary_files
 from engine.server.gunicorn_connection import WSGIAdapter
 from engine.server.serving import metrics_folder, serving

@@ -23,8 +23,7 @@ from engine.config.console import HOME
 from engine.config.listen_address import ListenAddress
 from engine.config.telemetry import PUBLIC, READY
 from engine.plan.plan import Plan, PlanResult
-from engine.process.child_process import return_memory
-from engine.process.gc_pause import no_collection
+from engine.process.gc_pause import no_collection, return_memory
 from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import try_out
 from engine.server.listening_sockets import PassedSockets, exit_if_unavailable, listen_addresses

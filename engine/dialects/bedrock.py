@@ -15,16 +15,8 @@ from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.error_texts import message_in
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.streams import StreamError, error_in, status_in
-from engine.dialects.interface.usage import (
-    Count,
-    LastUsage,
-    Meter,
-    OutputMembers,
-    RequestFields,
-    count_in,
-    counts_in,
-    object_in,
-)
+from engine.dialects.interface.usage import Count, LastUsage, Meter, OutputMembers, RequestFields
+from engine.dialects.interface.usage_counts import count_in, counts_in, object_in
 from engine.values.errors import GatewayError
 from engine.values.trees import Json
 from engine.values.usage import OutputFields, Usage

@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from engine.mcp.descriptions import plain_text
 from engine.mcp.listed_tool import InvalidArguments
-from engine.mcp.schemas import Schema, Schemas, edit_members
+from engine.mcp.schema_conversion import Schema
+from engine.mcp.schemas import Schemas, edit_members
 from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY, has_body
 from engine.spec.bodies.body_parsers import has_foreign_charset

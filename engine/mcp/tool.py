@@ -13,8 +13,9 @@ from engine.config.mcp import McpServer, ToolConfig
 from engine.mcp.body import BodyArgument, CannotBeTool, body_of, body_schema
 from engine.mcp.descriptions import annotations_of, description_of, plain_text, title_of
 from engine.mcp.request_values import ToolArguments
+from engine.mcp.schema_conversion import Schema
 from engine.mcp.schema_keywords import MAX_DESCRIPTION
-from engine.mcp.schemas import Schema, Schemas, edit_members, references
+from engine.mcp.schemas import Schemas, edit_members, references
 from engine.plan.plan import NamedRoute, Plan
 from engine.plan.route import Route
 from engine.plan.tool_arguments import BODY, Argument, parameters_of

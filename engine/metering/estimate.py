@@ -14,7 +14,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.dialects.interface.usage import MAX_COUNT, OutputMembers, count
+from engine.dialects.interface.usage import OutputMembers
+from engine.dialects.interface.usage_counts import MAX_COUNT, count
 from engine.exchange.exchange import MISSING, Exchange
 from engine.values.json_spans import Buffer, value_end
 from engine.values.trees import member_at

@@ -19,7 +19,8 @@ from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.streams import StreamError, StreamRules
-from engine.dialects.interface.usage import Count, Meter, RequestFields, counts_in
+from engine.dialects.interface.usage import Count, Meter, RequestFields
+from engine.dialects.interface.usage_counts import counts_in
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.stage_services import Services
 from engine.policies.interface import LimitPolicy, Moment, StagePolicy

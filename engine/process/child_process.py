@@ -9,8 +9,6 @@ nothing would release them.
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import gc
 import logging
 import os
 import pickle
@@ -225,19 +223,3 @@ def _exit_reason(status: int) -> str:
         return f"was killed by {signal.Signals(-code).name}"
     except ValueError:
         return f"was killed by signal {-code}"
-
-
-def release_memory() -> None:
-    """Collect unreachable cycles, return free memory, and exempt the remaining objects from later
-    collections, which would write to every memory page that workers share."""
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
-    return_memory()
-
-
-def return_memory() -> None:
-    """Return free memory of the C library to the system."""
-    trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl does not
-    if trim is not None:
-        trim(0)

@@ -39,8 +39,7 @@ from engine.app.preload import preload
 from engine.callers.jwt.identity import issuer_identities, revoked_identities
 from engine.edge.falcon_application import Application
 from engine.plan.plan import Plan, PlanResult
-from engine.process.child_process import release_memory, return_memory
-from engine.process.gc_pause import no_collection
+from engine.process.gc_pause import no_collection, release_memory, return_memory
 from engine.process.log_throttle import LogThrottle
 from engine.server.config_trial import SECONDS, Boot, Trial, try_out
 from engine.server.listening_sockets import (

@@ -27,7 +27,7 @@ from engine.relay.websocket.ending import Ending
 from engine.relay.websocket.frames import sendable
 from engine.relay.websocket.liveness import Liveness
 from engine.relay.websocket.messages import Closed, Message, Messages
-from engine.relay.websocket.session import SessionLimits, duration_text
+from engine.relay.websocket.sessions import SessionLimits, duration_text
 from engine.sockets.lanes import Lanes, Run
 from engine.sockets.messages import (
     InvalidMessage,

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import dialects
-from engine.dialects.interface.usage import MAX_COUNT, Meter
+from engine.dialects.interface.usage import Meter
+from engine.dialects.interface.usage_counts import MAX_COUNT
 from engine.mock.examples import examples, fill
 from engine.values.usage import Usage
 from tests.support import paths

@@ -32,7 +32,8 @@ from msgspec import Struct
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect
 from engine.dialects.interface.streams import StreamError, StreamRules
-from engine.dialects.interface.usage import Count, Meter, RequestFields, counts_in
+from engine.dialects.interface.usage import Count, Meter, RequestFields
+from engine.dialects.interface.usage_counts import counts_in
 from engine.values.usage import OutputFields
 from engine.values.usage import Usage
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import dialects
-from engine.dialects.interface.usage import MAX_COUNT
+from engine.dialects.interface.usage_counts import MAX_COUNT
 from engine.exchange.spooled_body import receive
 from engine.metering.estimate import DEFAULT_OUTPUT, MAX_FILE, estimate, input_tokens
 from engine.spec.bodies.multipart import boundary_of, parse

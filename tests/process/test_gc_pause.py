@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from engine.process.gc_pause import no_collection
+from engine.process.gc_pause import no_collection, release_memory
 
 
 @pytest.fixture
@@ -40,3 +40,11 @@ def test_an_error_turns_the_collector_on_again(enabled):
     with pytest.raises(ValueError, match="wrong"), no_collection():
         raise ValueError("wrong")
     assert gc.isenabled()
+
+
+def test_release_memory_freezes_the_remaining_objects() -> None:
+    try:
+        release_memory()
+        assert gc.get_freeze_count() > 10_000
+    finally:
+        gc.unfreeze()

@@ -11,9 +11,10 @@ import gevent.socket
 
 from engine.exchange.request_record import Traffic
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.session import Session, SessionLimits, Sessions
+from engine.relay.websocket.session import Session
+from engine.relay.websocket.sessions import SessionLimits, Sessions
 from tests.support.frames import Peer
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, Deadline
 
 
 class Between(NamedTuple):
@@ -81,3 +82,10 @@ def session(
         caller.close()
         upstream.close()
         running.get(timeout=PATIENCE)
+
+
+def until(condition):
+    deadline = Deadline()
+    while not condition():
+        assert not deadline.passed(), "it never came to that"
+        gevent.sleep(0.005)

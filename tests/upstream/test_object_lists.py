@@ -1,87 +1,12 @@
-"""Lists of objects: pages are filled with the caller's own, from all accounts."""
+"""Lists of objects: whose accounts they are of."""
 
-import os
-
-import orjson
 import pytest
 
 from engine.exchange.opened_ids import Holder
-from engine.objects.facts import MEMBER
-from engine.objects.page_rows import RowReader
-from engine.objects.pages import MAX_PAGES
-from engine.relay.held_body import LARGE
-from engine.upstream.object_lists import MAX_PAGE, ListForward
 from engine.values.errors import GatewayError
-from tests.support.object_routes import OTHER, OWNER, SEALER, forward, opened, sealed, target
-from tests.support.upstreams import Client, FakeResponse
-
-FACTS = {
-    "creates": {"file": "body#/data/*/id"},
-    "lists": {
-        "kind": "file", "limit": "limit", "default": 4, "max": 3, "forward": "after",
-        "backward": "before", "more": "body#/has_more", "first": "body#/first_id",
-    },
-    "marks": [{"kind": "file", "form": "map", "shown": "body#/data/*/metadata"}],
-}  # fmt: skip
-
-
-def row(vendor_id, owner=OWNER):
-    mark = SEALER.mark(owner, "file") if owner else ""
-    return {"id": vendor_id, "metadata": {MEMBER: mark} if mark else None}
-
-
-def page(*rows, more=False):
-    body = {"object": "list", "data": rows, "first_id": "x", "has_more": more}
-    return FakeResponse(body=[orjson.dumps(body)])
-
-
-def listed(client, query="", *more, **options):
-    handler = forward(ListForward, FACTS, target("alpha", client=client), *more, **options)
-    exchange = opened(query=query)
-    response = handler(exchange)
-    assert exchange.query == query
-    return orjson.loads(response.body)
-
-
-def ids(answer):
-    return [each["id"] for each in answer["data"]]
-
-
-def queries(client):
-    return [request.target.partition("?")[2] for request in client.requests]
-
-
-def test_rows_of_others_are_left_out_and_the_page_is_filled():
-    client = Client(
-        page(row("a", OTHER), row("b"), row("c", None), more=True),
-        page(row("d"), row("e", OTHER), row("f"), more=True),
-        page(row("g"), row("h")),
-    )
-    answer = listed(client, "limit=3")
-    assert ids(answer) == [sealed("b"), sealed("d"), sealed("f")]
-    assert (answer["has_more"], answer["first_id"]) == (True, sealed("b"))
-    assert queries(client) == ["limit=3", "limit=3&after=c"]
-    assert answer["data"][0]["metadata"] == {}
-
-
-def test_the_next_page_goes_on_behind_the_last_row():
-    client = Client(page(row("g"), row("h", OTHER)))
-    answer = listed(client, f"limit=2&after={sealed('f')}")
-    assert (ids(answer), answer["has_more"]) == ([sealed("g")], False)
-    assert queries(client) == ["limit=3&after=f"]
-
-
-def test_a_page_that_is_cut_has_more():
-    answer = listed(Client(page(row("a"), row("b"), row("c"))), "limit=2")
-    assert (ids(answer), answer["has_more"]) == ([sealed("a"), sealed("b")], True)
-
-
-def test_a_page_of_no_rows_says_whether_there_are_any():
-    for rows, more in (([row("a")], True), ([row("a", OTHER)], False)):
-        client = Client(page(*rows))
-        answer = listed(client, "limit=0")
-        assert (ids(answer), answer["has_more"], answer["first_id"]) == ([], more, None)
-        assert len(client.requests) == 1
+from tests.support.object_lists import ids, listed, page, queries, row
+from tests.support.object_routes import OTHER, sealed, target
+from tests.support.upstreams import Client
 
 
 def test_the_list_goes_on_to_other_accounts():
@@ -91,104 +16,15 @@ def test_the_list_goes_on_to_other_accounts():
     assert ids(answer) == [sealed("a"), sealed("z", holder=Holder("beta"))]
 
 
-def test_backwards_the_nearest_rows_come():
-    client = Client(page(row("c"), row("d", OTHER), row("e"), more=True), page(row("a"), row("b")))
-    answer = listed(client, f"limit=3&before={sealed('f')}")
-    assert (ids(answer), answer["has_more"]) == ([sealed("b"), sealed("c"), sealed("e")], True)
-    assert queries(client) == ["limit=3&before=f", "limit=3&before=c"]
-
-
 def test_with_all_as_owner_pages_are_the_vendors():
     client = Client(page(row("a", OTHER), row("b", None)))
     assert len(ids(listed(client, "limit=2", owner="all"))) == 2
     assert queries(client) == ["limit=2"]
 
 
-def test_a_list_without_own_rows_ends_with_a_reason():
-    pages = [page(row(f"a{number}", OTHER), more=True) for number in range(MAX_PAGES + 1)]
-    client = Client(*pages)
-    with pytest.raises(GatewayError) as raised:
-        listed(client)
-    assert (raised.value.status, raised.value.code) == (503, "list_too_long")
-    assert len(client.requests) == MAX_PAGES
-
-
-def test_a_long_list_with_own_rows_goes_on_behind_them():
-    pages = [page(row(f"a{number}", OTHER), more=True) for number in range(MAX_PAGES)]
-    answer = listed(Client(page(row("mine"), more=True), *pages))
-    assert (ids(answer), answer["has_more"]) == ([sealed("mine")], True)
-
-
-def test_an_error_of_the_vendor_is_the_answer():
-    error = FakeResponse(400, body=[b'{"error":{"message":"bad limit"}}'])
-    assert listed(Client(error))["error"]["message"] == "bad limit"
-
-
-def test_a_page_that_is_no_json_is_a_502():
-    with pytest.raises(GatewayError) as raised:
-        listed(Client(FakeResponse(body=[b"{"])))
-    assert raised.value.status == 502
-
-
-def large(*rows, more=False):
-    """A page that is read in another process."""
-    text = orjson.dumps({"object": "list", "data": rows, "first_id": "x", "has_more": more})
-    return FakeResponse(body=[text[:-1], b" " * LARGE, text[-1:]])
-
-
-def test_rows_of_large_pages_are_taken_in_another_process():
-    handler = forward(
-        ListForward,
-        FACTS,
-        target(
-            "alpha",
-            client=Client(
-                large(row("a"), row("b", OTHER), row("c"), more=True),
-                page(row("d"), more=True),
-                large(row("e"), row("f")),
-            ),
-        ),
-    )
-    response = handler(opened(query="limit=4"))
-    assert not isinstance(response.body, bytes)
-    answer = orjson.loads(b"".join(response.body))
-    assert ids(answer) == [sealed("a"), sealed("c"), sealed("d")]
-    assert (answer["first_id"], answer["has_more"]) == (sealed("a"), True)
-
-
-@pytest.mark.parametrize("body", [[b"x" * 2 * LARGE], [b"x" * (MAX_PAGE + 1)]])
-def test_a_large_page_that_is_no_json_or_too_large_is_a_502(body):
-    with pytest.raises(GatewayError, match="list cannot be read") as raised:
-        listed(Client(FakeResponse(body=body)))
-    assert raised.value.status == 502
-
-
-def test_a_page_whose_process_dies_is_a_502(monkeypatch, caplog):
-    monkeypatch.setattr(RowReader, "read", lambda *arguments: os._exit(1))
-    with pytest.raises(GatewayError, match="could not read it"):
-        listed(Client(large(row("a"))))
-    assert "ended without a result" in caplog.text
-
-
 def test_a_cursor_of_another_upstream_is_refused_by_its_name():
     with pytest.raises(GatewayError, match="lives at 'beta'"):
         listed(Client(), f"after={sealed('a', holder=Holder('beta'))}")
-
-
-@pytest.mark.parametrize(
-    ("status", "content_type"),
-    [
-        (200, "application/x-protobuf"),
-        (200, "text/javascript"),
-        (200, ""),
-        (206, "application/json"),
-    ],
-)
-def test_a_list_that_cannot_be_read_row_by_row_is_not_shown(status, content_type):
-    other = FakeResponse(status, [("content-type", content_type)], [b'[{"id": "another\'s"}]'])
-    with pytest.raises(GatewayError, match="list cannot be read") as raised:
-        listed(Client(other))
-    assert raised.value.status == 502
 
 
 def test_backwards_a_walk_stays_in_its_account():
@@ -197,37 +33,3 @@ def test_backwards_a_walk_stays_in_its_account():
     answer = listed(Client(page(row("a"))), f"before={sealed('f')}", beta)
     assert ids(answer) == [sealed("a")]
     assert second.requests == []
-
-
-def test_rows_that_cannot_be_told_apart_are_read_once():
-    facts = {key: FACTS[key] for key in ("creates", "lists")}
-    client = Client(page(row("a"), more=True), page(row("b")))
-    handler = forward(ListForward, facts, target("alpha", client=client))
-    answer = orjson.loads(handler(opened()).body)
-    assert (answer["data"], answer["has_more"], len(client.requests)) == ([], False, 1)
-
-
-def test_headers_of_a_page_that_name_its_rows_are_left_out():
-    headers = [("link", '</v1/files?after=file-9>; rel="next"'), ("etag", '"1"'), ("x-other", "1")]
-    body = orjson.dumps({"data": [row("a")]})
-    first = FakeResponse(200, [*headers, ("content-type", "application/json")], [body])
-    handler = forward(
-        ListForward,
-        FACTS,
-        target("alpha", client=Client(first)),
-        declared_responses=["link", "etag", "x-other"],
-    )
-    names = {name for name, _ in handler(opened()).headers}
-    assert "x-other" in names
-    assert names.isdisjoint({"link", "etag"})
-
-
-def test_a_vendors_cursor_goes_on_behind_the_rows_that_were_shown():
-    rows = {"kind": "file", "limit": "n", "max": 3, "forward": "t", "cursor": "token"}
-    facts = FACTS | {"lists": rows | {"next": "body#/next"}}
-    client = Client(page(row("a"), row("b"), row("c")), page(row("a"), row("b"), row("c")))
-    handler = forward(ListForward, facts, target("alpha", client=client))
-    first = orjson.loads(handler(opened(query="n=2")).body)
-    assert ids(first) == [sealed("a"), sealed("b")]
-    last = orjson.loads(handler(opened(query=f"n=2&t={first['next']}")).body)
-    assert (ids(last), "next" in last) == ([sealed("c")], False)

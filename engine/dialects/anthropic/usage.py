@@ -6,10 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.dialects.interface.usage import (
-    Count,
-    Meter,
-    OutputMembers,
+from engine.dialects.interface.usage import Count, Meter, OutputMembers
+from engine.dialects.interface.usage_counts import (
     TokenParts,
     count_in,
     counts_in,

@@ -7,10 +7,8 @@ from itertools import islice
 from msgspec import Struct
 
 from engine.dialects.gemini.proto_json import json_name
-from engine.dialects.interface.usage import (
-    Count,
-    Meter,
-    OutputMembers,
+from engine.dialects.interface.usage import Count, Meter, OutputMembers
+from engine.dialects.interface.usage_counts import (
     TokenParts,
     count_in,
     counts_in,

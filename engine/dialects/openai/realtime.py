@@ -15,7 +15,7 @@ from engine.dialects.interface.client_secrets import (
     IssuedSecret,
     SecretRequest,
 )
-from engine.dialects.interface.usage import seconds
+from engine.dialects.interface.usage_counts import seconds
 from engine.dialects.openai.errors import error_object
 from engine.dialects.openai.usage import usage_of
 from engine.values.errors import GatewayError, invalid_value

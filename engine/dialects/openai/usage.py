@@ -9,12 +9,10 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.dialects.interface.usage import (
+from engine.dialects.interface.usage import Count, Meter, OutputMembers
+from engine.dialects.interface.usage_counts import (
     MAX_COUNT,
     NO_PARTS,
-    Count,
-    Meter,
-    OutputMembers,
     TokenParts,
     counts_in,
     object_in,

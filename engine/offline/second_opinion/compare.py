@@ -9,15 +9,14 @@ import json
 from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 import orjson
 from msgspec import Struct
 
-from engine.exchange.environ_headers import header_name
 from engine.exchange.exchange import Exchange
 from engine.offline.rehearsal.observation import Rehearsal
-from engine.offline.second_opinion.modelway_reader import read_body, read_parameter, read_response
+from engine.offline.second_opinion.compare_parameters import compare_parameters
+from engine.offline.second_opinion.modelway_reader import read_body, read_response
 from engine.offline.second_opinion.time_budget import SECONDS, TimeBudget, TimeExceeded
 from engine.offline.second_opinion.verdict import Disagreement, NotComparable, Verdict, disagreement
 from engine.plan.plan import Plan, PlanResult
@@ -25,13 +24,9 @@ from engine.source.failure_place import reading
 from engine.source.problem import Findings, Level, place_of
 from engine.spec.bodies.response_schemas import ResponseValidators
 from engine.spec.document.node import Node
-from engine.spec.document.path_items import declared_parameters, example_value
+from engine.spec.document.path_items import example_value
 from engine.spec.operation import Operation
-from engine.spec.parameter import Parameter
-from engine.spec.parameters.parameter_readers import cookies
-from engine.spec.parameters.query_string import Query
 from engine.spec.spec import Specification
-from engine.values.errors import Malformed
 from engine.values.media_types import essence, is_json
 from engine.values.units import format_count
 
@@ -100,7 +95,7 @@ def _disagreements(
     operation: Operation, specification: Specification, exchange: Exchange, body: bytes
 ) -> Iterator[Disagreement]:
     reader = _reader(specification, TimeBudget(SECONDS))
-    yield from _compare_parameters(operation, specification, exchange, reader)
+    yield from compare_parameters(operation, specification, exchange, reader)
     media_type = essence(exchange.environ.get("CONTENT_TYPE", ""))
     schema = _body_schema(specification.node(operation), media_type)
     if schema is not None and _is_json_text(body):
@@ -249,61 +244,3 @@ def _is_json_text(body: bytes) -> bool:
     except orjson.JSONDecodeError:
         return False
     return True
-
-
-def _compare_parameters(
-    operation: Operation,
-    specification: Specification,
-    exchange: Exchange,
-    reader: OpenapiCoreReader,
-) -> Iterator[Disagreement]:
-    try:
-        query = Query.parse(exchange.query)
-        pairs = query.items()
-    except Malformed:
-        return
-    values = {name: exchange.variable(name) for name in exchange.variables}
-    core_verdicts = reader.parameters(
-        operation,
-        path={name: unquote(value) for name, value in values.items()},
-        query=pairs,
-        headers=_headers(exchange),
-        cookies=[(n, unquote(v)) for n, v in cookies(exchange.header("HTTP_COOKIE"))],
-    )
-    schemas = _parameter_schemas(operation, specification)
-    for parameter in operation.parameters:
-        key = parameter.location, parameter.name
-        verdict = core_verdicts.get(key, Verdict())
-        if verdict is not None and _is_compared(parameter, query, exchange):
-            modelway = read_parameter(parameter, schemas[key], parameter.source(exchange, query))
-            subject = f"{parameter.location} parameter '{parameter.name}'"
-            if (difference := disagreement(subject, modelway, verdict)) is not None:
-                yield difference
-
-
-def _is_compared(parameter: Parameter, query: Query, exchange: Exchange) -> bool:
-    """Whether the text of a parameter contains nothing of `NOT_READ`."""
-    if parameter.other_readers and "%2c" in f"{exchange.path}?{query.raw}".lower():
-        return False
-    if parameter.location != "query":
-        return True
-    return query.values(parameter.name) != [""] and not query.nested(parameter.name)
-
-
-def _headers(exchange: Exchange) -> list[tuple[str, str]]:
-    return [
-        (header_name(key), str(value))
-        for key, value in exchange.environ.items()
-        if key.startswith("HTTP_")
-    ]
-
-
-def _parameter_schemas(
-    operation: Operation, specification: Specification
-) -> dict[tuple[str, str], Node]:
-    node = specification.node(operation)
-    item = specification.library.document.get("paths").get(str(operation.at[1]))
-    return {
-        (parameter.text("in"), parameter.text("name")): parameter.get("schema")
-        for parameter in declared_parameters(item, node)
-    }

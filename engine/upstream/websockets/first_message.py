@@ -24,7 +24,7 @@ from engine.exchange.outcome import Outcome
 from engine.exchange.request_body import Body, ReceivedBody
 from engine.exchange.request_record import Traffic
 from engine.relay.websocket.messages import Closed, Messages
-from engine.relay.websocket.session import SessionLimits
+from engine.relay.websocket.sessions import SessionLimits
 from engine.upstream.websockets.caller_handshake import read_handshake
 from engine.upstream.websockets.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError

@@ -3,7 +3,7 @@
 import itertools
 
 from engine import dialects
-from engine.dialects.interface.usage import MAX_COUNT
+from engine.dialects.interface.usage_counts import MAX_COUNT
 from engine.values.usage import Usage
 
 METER = dialects.get("openai").meter

@@ -1,52 +1,21 @@
 """What the second opinion says of documents and requests: differences only, and no noise."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from engine.offline.rehearsal.observation import request
-from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.second_opinion import compare
-from engine.offline.second_opinion.compare import compare_examples, compare_request
+from engine.offline.second_opinion.compare import compare_examples
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.plan import PlanResult
 from engine.source.problem import Level, Problem
+from tests.support.second_opinions import GATEWAY, plan, played
 
-GATEWAY = """version: 1
-specs: {shop: {document: shop.yaml, mount: /v1}}
-upstreams: {main: {url: "http://127.0.0.1:9"}}
-routes: [{operations: shop.*, to: [{upstream: main}], auth: none}]
-"""
-NAME = {"schemas": {"Name": {"type": "string"}}}
 AMBIGUOUS = {"properties": {"name": {"$ref": "#/components/schemas/Name", "maxLength": 3}}}
 """A schema of 3.0 in which maxLength means nothing to the standard, but counts for openapi-core."""
 LONG = {"name": "green tea"}
-
-
-def plan(
-    folder: Path, operation: Any, *, version: str = "3.0.3", routes: str = "", **components: Any
-) -> PlanResult:
-    """The plan of one document: PUT /items/{id} as described, and GET /other."""
-    described = {
-        "parameters": [
-            {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
-        ],
-        "responses": {"200": {"description": "ok"}},
-        **operation,
-        "operationId": "put",
-    }
-    other = {"operationId": "other", "responses": {"200": {"description": "ok"}}}
-    paths = {"/items/{id}": {"put": described}, "/other": {"get": other}}
-    document = {"openapi": version, "info": {"title": "T", "version": "1"}, "paths": paths}
-    components = {"schemas": {**NAME["schemas"], **components}}
-    (folder / "shop.yaml").write_text(yaml.safe_dump({**document, "components": components}))
-    (folder / "gateway.yaml").write_text(routes or GATEWAY)
-    planned = make_plan(folder / "gateway.yaml", {})
-    assert planned.plan is not None, planned.findings.errors
-    return planned
 
 
 def body(schema: Any, *examples: Any, media_type: str = "application/json") -> dict[str, Any]:
@@ -187,18 +156,6 @@ def test_a_file_that_a_document_refers_to_is_read_as_modelway_repaired_it(tmp_pa
     assert problem.code == "MW421"
 
 
-def played(planned: PlanResult, target: str, data: Any = None, **headers: str) -> list[str]:
-    text = b"" if data is None else data if isinstance(data, bytes) else json.dumps(data).encode()
-    rehearsal = rehearse(planned.plan, request("PUT", target, list(headers.items()), text))
-    return compare_request(planned.plan, rehearsal)
-
-
-def parameters(*declared: dict[str, Any]) -> dict[str, Any]:
-    path = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
-    return {"parameters": [path, *declared]}
-
-
-SHORT = {"allOf": [{"$ref": "#/components/schemas/Name", "maxLength": 3}]}
 JSON = {"content-type": "application/json"}
 
 
@@ -211,42 +168,6 @@ def test_a_body_that_one_refuses_is_a_warning_with_both_readings(tmp_path):
         "MW421: the body: Modelway accepts it, "
         "openapi-core refuses it (name: 'green tea' is too long)"
     ]
-
-
-@pytest.mark.parametrize(
-    ("place", "target", "headers"),
-    [
-        ("query", "/v1/items/1?name=green+tea", {}),
-        ("header", "/v1/items/1", {"name": "green tea"}),
-        ("cookie", "/v1/items/1", {"cookie": "a=b; name=green%20tea"}),
-    ],
-)
-def test_a_parameter_that_one_refuses_is_a_warning(tmp_path, place, target, headers):
-    planned = plan(tmp_path, parameters({"name": "name", "in": place, "schema": SHORT}))
-    (warning,) = played(planned, target, **headers)
-    assert warning.startswith(f"MW421: {place} parameter 'name': Modelway accepts it, openapi-core")
-
-
-def test_a_path_parameter_that_both_refuse_is_not_mentioned(tmp_path):
-    assert played(plan(tmp_path, {}), "/v1/items/one") == []
-
-
-def test_a_missing_parameter_is_refused_by_both(tmp_path):
-    required = {"name": "n", "in": "query", "required": True, "schema": {"type": "integer"}}
-    assert played(plan(tmp_path, parameters(required)), "/v1/items/1") == []
-
-
-@pytest.mark.parametrize(
-    ("declared", "query"),
-    [
-        pytest.param({"type": "string"}, "n=", id="an empty value"),
-        pytest.param({"type": "array", "items": {"type": "integer"}}, "n[]=1", id="brackets"),
-        pytest.param({"type": "string"}, "n=%ff", id="not UTF-8"),
-    ],
-)
-def test_query_text_of_the_table_is_not_compared(tmp_path, declared, query):
-    planned = plan(tmp_path, parameters({"name": "n", "in": "query", "schema": declared}))
-    assert played(planned, f"/v1/items/1?{query}") == []
 
 
 @pytest.mark.parametrize("data", [b'{"name": NaN}', b'{"name": ', b'"\\ud800"'])

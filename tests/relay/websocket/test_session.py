@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 
 import gevent
 import gevent.socket
@@ -34,9 +33,8 @@ from tests.support.frames import (
     close,
     frame,
 )
-from tests.support.session import PATIENCE, Between, pair, session
+from tests.support.session import PATIENCE, Between, pair, session, until
 from tests.support.thorough import examples
-from tests.support.waiting import Deadline
 
 WAYS = ["caller", "upstream"]
 
@@ -45,13 +43,6 @@ def ends(between: Between, way: str):
     """The side that begins, and the other."""
     both = (between.caller, between.upstream)
     return both if way == "caller" else both[::-1]
-
-
-def until(condition):
-    deadline = Deadline()
-    while not condition():
-        assert not deadline.passed(), "it never came to that"
-        gevent.sleep(0.005)
 
 
 def turn_often():
@@ -353,21 +344,6 @@ def test_no_error_event_is_put_into_the_middle_of_a_message():
         assert between.caller.closed() == (1011, "the upstream left")
 
 
-def test_a_session_ends_when_its_token_is_revoked_and_the_others_go_on():
-    with session(error=lambda error: error.code.encode()) as between:
-        between.sessions.end(Traffic(), ending.token_revoked())  # another session's
-        between.caller.send(TEXT, b"hi")
-        assert between.upstream.next().data == b"hi"
-        between.sessions.end(between.traffic, ending.token_revoked())
-        assert between.caller.next().data == b"invalid_api_key"
-        assert between.caller.closed() == (1008, "the token was revoked or has expired")
-        assert between.upstream.closed()[0] == 1001
-        between.caller.close(1008)
-        between.upstream.close(1001)
-        between.over()
-        assert (between.traffic.outcome, between.traffic.code) == ("revoked", 1008)
-
-
 BREACHES = {
     "a reserved bit": (lambda m: frame(TEXT, b"a", mask=m, reserved=4), 1002, 1011),
     "an unknown opcode": (lambda m: frame(3, b"a", mask=m), 1002, 1011),
@@ -426,31 +402,6 @@ def test_frames_before_a_violation_pass(way):
         assert here.closed()[0] == 1007
 
 
-def test_an_idle_session_is_closed_with_words():
-    with session(SessionLimits(idle=0.3)) as between:
-        start = time.monotonic()
-        between.caller.text("hello")
-        assert between.upstream.next().data == b"hello"
-        for peer in (between.caller, between.upstream):
-            assert peer.closed() == (1001, "no message for 0.3 s")
-        assert time.monotonic() - start >= 0.3
-
-
-def test_a_session_ends_at_its_longest_duration():
-    with session(SessionLimits(session=0.6)) as between:
-        talking = gevent.spawn(chatter, between.caller)
-        while (next_frame := between.upstream.next()).opcode != CLOSE:
-            assert next_frame.data == b"and"
-        assert next_frame.data == close(1001, b"the session reached its limit of 0.6 s")
-        talking.kill()
-
-
-def chatter(peer):
-    while True:
-        peer.text("and")
-        gevent.sleep(0.05)
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_a_silent_side_is_pinged_and_then_disconnected(way):
     with session(SessionLimits(ping=0.6)) as between:
@@ -479,17 +430,6 @@ def test_sides_that_answer_pings_may_be_silent_for_long():
         assert not any(greenlet.ready() for greenlet in answering)
         assert len(between.sessions) == 1
         gevent.killall(answering)
-
-
-def test_a_worker_that_ends_closes_its_sessions_with_1012():
-    with session() as between:
-        until(lambda: len(between.sessions) == 1)
-        between.sessions.restart()
-        for peer in (between.caller, between.upstream):
-            assert peer.closed() == (1012, "the gateway restarts; connect again")
-        between.over()
-        assert len(between.sessions) == 0
-        assert between.traffic.code == 1012
 
 
 def test_a_session_that_is_killed_says_1012_to_both():
