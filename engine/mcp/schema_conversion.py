@@ -2,7 +2,7 @@
 
 The law: what a schema accepts stays the same, but for what agents must not send (read-only
 members). References lead to `$defs`, cycles too; a small target stands in place of its reference.
-Keywords that clients do not know, or that only documents have, are left out (`schema_keywords.py`).
+Keywords that clients do not know, or that only documents have, are left out (`agent_keywords.py`).
 Names of `$defs` depend on nothing but the document.
 """
 
@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.mcp.schema_keywords import adapt_bounds, adapt_format, copy_keyword
+from engine.mcp.agent_keywords import adapt_bounds, adapt_format, copy_keyword
 from engine.source.problem import Path
 from engine.spec.document import discriminators
 from engine.spec.document.node import Library, Node

@@ -10,11 +10,11 @@ from typing import Any
 from msgspec import Struct
 
 from engine.config.mcp import McpServer, ToolConfig
+from engine.mcp.agent_keywords import MAX_DESCRIPTION
 from engine.mcp.body import BodyArgument, CannotBeTool, body_of, body_schema
 from engine.mcp.descriptions import annotations_of, description_of, plain_text, title_of
 from engine.mcp.request_values import ToolArguments
 from engine.mcp.schema_conversion import Schema
-from engine.mcp.schema_keywords import MAX_DESCRIPTION
 from engine.mcp.schemas import Schemas, edit_members, references
 from engine.plan.plan import NamedRoute, Plan
 from engine.plan.route import Route

@@ -16,9 +16,9 @@ from engine.exchange.exchange import Response
 from engine.process.loop_turn import SECONDS, await_turn
 from engine.server.caller_socket import CallerSocket, GeventSocket
 from engine.server.environ import Environ, SchemeHeaders, address_fields, request_environ
-from engine.server.heavy.operation_calls import CallsFromSocket
-from engine.server.heavy.pass_requests import NothingPasses, Passing
-from engine.server.heavy.passed_request import PassedRequest, ReportingSocket
+from engine.server.heavy_workers.operation_calls import CallsFromSocket
+from engine.server.heavy_workers.pass_requests import NothingPasses, Passing
+from engine.server.heavy_workers.passed_request import PassedRequest, ReportingSocket
 from engine.server.http1.request import HeadReader, InvalidRequest, Limits, RequestHead
 from engine.server.http1.response import ResponseWriter
 from engine.server.listener import IdleConnections

@@ -37,7 +37,7 @@ from engine.server.connection_handler import (
 )
 from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.gevent_patches import patching
-from engine.server.heavy.pass_requests import Passing
+from engine.server.heavy_workers.pass_requests import Passing
 from engine.server.http1.request import Limits
 from engine.server.listener import Accepting, Admission, IdleConnections, Listener
 from engine.server.serving_processes import ALONE, Role

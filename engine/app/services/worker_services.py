@@ -212,7 +212,7 @@ def _of_issuers(plan: Plan) -> tuple[SignedTokens | None, SignIn | None]:
     signed_tokens = bearers_of(plan, key_sets, time.time)
     if not config.console.serves(SIGN_IN):
         return signed_tokens, None
-    from engine.app.services.page_sign_in import sign_in_of
+    from engine.app.services.sign_in import sign_in_of
 
     return signed_tokens, sign_in_of(plan, key_sets, time.time)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
+from engine.offline.diff.compared_keywords import BOUNDS
 from engine.offline.diff.schema_comparison import Walk
-from engine.offline.diff.schema_keywords import BOUNDS
 from engine.policies.deny import Deny
 from engine.source.reader import SourceDocument
 from engine.spec.document.node import Library, Node

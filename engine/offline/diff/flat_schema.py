@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
-from engine.offline.diff.schema_keywords import (
+from engine.offline.diff.compared_keywords import (
     BOUNDS,
     TYPES,
     Bound,

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from engine.offline.diff.compared_keywords import target_of
 from engine.offline.diff.flat_schema import Part, Shape, followed, joined, key_of, shape_of
 from engine.offline.diff.schema_constraints import constraints
-from engine.offline.diff.schema_keywords import target_of
 from engine.offline.diff.schema_sentences import RESPONSES, STRICTER, WEAKER, member, quoted
 from engine.offline.diff.schema_unions import Branches, branch_name, component_name
 from engine.spec.document.node import Node

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NamedTuple
 
+from engine.offline.diff.compared_keywords import TYPES, is_narrower
 from engine.offline.diff.flat_schema import Shape
-from engine.offline.diff.schema_keywords import TYPES, is_narrower
 
 
 class Fact(Enum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from engine.offline.diff.compared_keywords import target_of
 from engine.offline.diff.flat_schema import Part
-from engine.offline.diff.schema_keywords import target_of
 from engine.spec.document.node import Node
 from engine.values.trees import Json
 

@@ -14,7 +14,7 @@ from engine.transforms.template import literal
 from engine.transforms.transform import RequestEdits, Transform
 from engine.upstream.addresses.replicas import Replicas
 from engine.upstream.addresses.source import lookup_of
-from engine.upstream.admission.gates import Gates
+from engine.upstream.admission.upstream_gates import Gates
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.targets.credentials import Credentials

@@ -18,7 +18,7 @@ from engine.transforms.transform import Transform
 from engine.transforms.upstream_side import UpstreamEdits
 from engine.upstream.addresses.replicas import Replica, Replicas
 from engine.upstream.admission.gate import Gate
-from engine.upstream.admission.gates import Gates
+from engine.upstream.admission.upstream_gates import Gates
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.targets.breaker import CircuitBreaker

@@ -2,8 +2,8 @@
 
 import pytest
 
+from engine.offline.diff.compared_keywords import Bound
 from engine.offline.diff.flat_schema import shape_of
-from engine.offline.diff.schema_keywords import Bound
 from tests.support.documents import document, library
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from engine.offline.diff.compared_keywords import Bound
 from engine.offline.diff.schema_constraints import Constraint, Fact
-from engine.offline.diff.schema_keywords import Bound
 from engine.offline.diff.schema_sentences import RESPONSES, STRICTER, WEAKER, member, quoted
 
 

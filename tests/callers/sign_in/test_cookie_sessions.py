@@ -10,7 +10,7 @@ import pytest
 
 from engine.callers.jwt.identity import ends_of, is_signed, issuer_identity, revocable
 from engine.callers.jwt.refusal import TokenRefused
-from engine.callers.sign_in.page_sessions import MAX_VALUE, Cookie
+from engine.callers.sign_in.cookie_sessions import MAX_VALUE, Cookie
 from engine.callers.sign_in.refusal import SignInRefused
 from tests.support.each import each
 from tests.support.page_sign_in import Browser, Provider, config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.config.upstreams import UpstreamConfig
 from engine.upstream.admission.gate import GateConfig
-from engine.upstream.admission.gates import Gates
+from engine.upstream.admission.upstream_gates import Gates
 from engine.values.admission import NORMAL
 from tests.support.admission import QueueInProcess
 from tests.support.configs import read_config

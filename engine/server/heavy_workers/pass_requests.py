@@ -10,8 +10,8 @@ import gevent.socket
 from engine.exchange.caller_connection import InvalidFraming
 from engine.process.channel import Channel
 from engine.server.caller_socket import GeventSocket
-from engine.server.heavy.large_sizes import LargeSizes
-from engine.server.heavy.passed_request import (
+from engine.server.heavy_workers.large_sizes import LargeSizes
+from engine.server.heavy_workers.passed_request import (
     PassedRequest,
     Report,
     await_heavy_worker,

@@ -1,6 +1,6 @@
 """Keywords of schemas for agents."""
 
-from engine.mcp.schema_keywords import adapt_bounds, adapt_format, copy_keyword
+from engine.mcp.agent_keywords import adapt_bounds, adapt_format, copy_keyword
 from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from tests.support.each import each
 

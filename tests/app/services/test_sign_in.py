@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.app.services.page_sign_in import send
+from engine.app.services.sign_in import send
 from engine.callers.sign_in.refusal import ProviderUnavailable
 from tests.support.page_sign_in import Browser, config
 from tests.support.recording import answer, recorder

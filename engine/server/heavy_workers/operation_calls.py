@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from engine.exchange.caller_connection import Answer, InternalCaller
 from engine.server.caller_socket import GeventSocket
-from engine.server.heavy.pass_requests import Passing
-from engine.server.heavy.passed_request import PassedRequest, Report
+from engine.server.heavy_workers.pass_requests import Passing
+from engine.server.heavy_workers.passed_request import PassedRequest, Report
 from engine.server.http1.request import RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
 from engine.values.errors import AbortConnection, AbortReason

@@ -2,7 +2,13 @@
 
 import pytest
 
-from engine.offline.diff.schema_keywords import Bound, bounds_of, is_narrower, others_of, target_of
+from engine.offline.diff.compared_keywords import (
+    Bound,
+    bounds_of,
+    is_narrower,
+    others_of,
+    target_of,
+)
 from tests.support.documents import document, library
 
 

@@ -8,7 +8,7 @@ import gevent
 import gevent.socket
 import pytest
 
-from engine.server.heavy.passed_request import (
+from engine.server.heavy_workers.passed_request import (
     PassedRequest,
     ReportingSocket,
     await_heavy_worker,

@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
+from engine.callers.sign_in.cookie_sessions import Cookie, PageSessions
 from engine.callers.sign_in.facts import facts_of
 from engine.callers.sign_in.flow import MAX_SECONDS, Flow, Flows, new_flow
-from engine.callers.sign_in.page_sessions import Cookie, PageSessions
 from engine.callers.sign_in.provider import Provider, error_code
 from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
 from engine.config.callers import JwtIssuer
