@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from google.genai import types
 
 from engine.translations.generate_content.answer_fields import (
     ERRORS,
+    documented,
     read_error,
     read_finish,
     write_finish,
@@ -17,6 +19,7 @@ from engine.translations.generate_content.answer_fields import (
 from engine.translations.generate_content.answer_reader import Reader
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError
+from engine.translations.neutral.json_members import WrongType
 from engine.values.usage import Usage
 from tests.support.each import each
 from tests.translations.generate_content.documents import piece, read, text
@@ -204,3 +207,47 @@ def test_an_error_that_is_no_json_is_one_without_words() -> None:
     with pytest.raises(UpstreamError) as excinfo:
         list(Reader().read(b'{"error":{"message":"\xff"}}'))
     assert (excinfo.value.status, excinfo.value.message) == (502, "")
+
+
+SNAKE = {
+    "candidates": [
+        {
+            "finish_reason": "STOP",
+            "content": {"parts": [{"thought_signature": "s", "text": "finish_reason"}]},
+        }
+    ],
+    "usage_metadata": {"prompt_token_count": 3},
+}
+
+
+def test_members_get_their_documented_names():
+    assert json.loads(documented(json.dumps(SNAKE).encode())) == {
+        "candidates": [
+            {
+                "finishReason": "STOP",
+                "content": {"parts": [{"thoughtSignature": "s", "text": "finish_reason"}]},
+            }
+        ],
+        "usageMetadata": {"prompt_token_count": 3},
+    }
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"finishReason": 1.0}', b'{"text": "a_b"}', b'{"args": {"my_name": 1}}', b"[ 1 ]"]
+)
+def test_other_answers_keep_their_text(text):
+    assert documented(text) is text
+
+
+def test_arguments_of_a_call_keep_their_names():
+    call = {"functionCall": {"name": "f", "args": {"finish_reason": 1}}, "thought_signature": "s"}
+    answer = {"candidates": [{"content": {"parts": [call]}}]}
+    (part,) = json.loads(documented(json.dumps(answer).encode()))["candidates"][0]["content"][
+        "parts"
+    ]
+    assert part["functionCall"]["args"] == {"finish_reason": 1}
+
+
+def test_what_is_no_object_is_refused():
+    with pytest.raises(WrongType):
+        documented(b'{"finish_reason": ')

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from engine.translations.neutral import answer_json
 from engine.translations.neutral.answer_json import Shape as AnswerShape
-from engine.translations.neutral.answer_json import is_blank, raw_at
+from engine.translations.neutral.answer_json import Surrogates, is_blank, raw_at
 from engine.translations.neutral.json_members import WrongType, read_shape
 from tests.support.each import each
 
@@ -145,3 +147,25 @@ def test_the_text_of_a_value_inside_another() -> None:
     assert bytes(raw_at(text, "a", 0, "b")) == b"1.50"
     for steps in (("b",), ("a", 1), ("a", 0, "c")):
         assert raw_at(text, *steps) == Raw(b"null")
+
+
+@each(
+    ("texts", "joined"),
+    [
+        (['"a\\ud83d"', '"\\ude00b"'], ["a", "\U0001f600b"]),
+        (['"a\\uD83D"', '"x"', '"\\uDE00"'], ["a", "x", "\ufffd"]),  # another text has none
+        (['["\\ud83d", "\\ud83d"]', '["\\ude00", "\\ude00"]'], [["", ""], ["\U0001f600"] * 2]),
+        (['"\\ud83d\\ude00"'], ["\U0001f600"]),
+        (['"\\ud83d b"'], ["\ufffd b"]),
+        (['"a\\ude00"'], ["a\ufffd"]),
+        (['"\\\\ud83d"', '"\\u0041\\n\\""'], ["\\ud83d", 'A\n"']),
+    ],
+)
+def test_halves_are_joined(texts: list[str], joined: list[object]) -> None:
+    surrogates = Surrogates()
+    assert [json.loads(surrogates.joined(each.encode())) for each in texts] == joined
+
+
+def test_a_text_with_whole_pairs_is_as_it_was() -> None:
+    text = rb'{"a": "\ud83d\ude00 \\ud83d \u00e4 \n", "b": "\xc3\xa4"}'
+    assert Surrogates().joined(text) == text

@@ -13,16 +13,22 @@ from engine.translations.neutral.content import (
     Citation,
     Link,
     Reasoning,
+    Signature,
     Text,
     ToolResult,
+    is_sealed,
     mark,
     mark_of,
+    objects,
     read_cache_mark,
+    seal,
+    unseal,
 )
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.request_json import JsonObject
 from engine.translations.translation import LossRules, Translation
 from engine.values.wildcard import Patterns
+from tests.support.each import each
 
 
 @pytest.mark.parametrize(
@@ -133,3 +139,32 @@ def test_a_result_has_the_last_mark_inside_of_it_and_thoughts_have_none() -> Non
     assert mark_of(ToolResult(id="x", content=[*texts])) == "5m"
     assert mark_of(ToolResult(id="x", content=[*texts], cache="1h")) == "1h"
     assert mark_of(Reasoning(text="hm", cache="5m")) == ""
+
+
+@each("language", ["messages", "generate_content"])
+def test_a_signature_returns_to_the_language_that_made_it(language: str) -> None:
+    signature = Signature("generate_content", "a:b=")
+    assert unseal(seal(signature, language), language) == signature
+
+
+def test_a_signature_of_the_callers_language_is_not_sealed() -> None:
+    text = seal(Signature("messages", "EqQB"), "messages")
+    assert (text, is_sealed(text)) == ("EqQB", False)
+
+
+@each(("value", "sealed"), [("modelway:messages:x", True), ("x", False), (None, False), (1, False)])
+def test_a_seal_is_recognised(value: object, sealed: bool) -> None:
+    assert is_sealed(value) == sealed
+
+
+@each(
+    ("value", "expected"),
+    [
+        ({"a": [{"x": 1}, 2, {}]}, [(0, {"x": 1}), (2, {})]),
+        ({"a": {}}, []),
+        ({}, []),
+        ([], []),
+    ],
+)
+def test_the_objects_of_a_list_have_their_indexes(value: object, expected: object) -> None:
+    assert objects(value, "a") == expected
