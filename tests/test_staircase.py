@@ -56,6 +56,13 @@ EDGES = {
     "dns": ("upstream.addresses.dns_lookup",),
     "opentelemetry": ("telemetry.tracing.otlp", "telemetry.metrics.otlp"),
     "google": ("telemetry.tracing.otlp", "credentials.fetchers"),
+    "prometheus_client": (
+        "telemetry.metrics.otlp",
+        "telemetry.metrics.storage.metric_file",
+        "telemetry.metrics.storage.page",
+        "telemetry.metrics.storage.tables",
+        "console.activity.metrics_change",
+    ),
     "psycopg": (),  # SQLAlchemy's business
 }
 """Outside modules, and the only parts of engine/ that may import them."""

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
-
-from engine.telemetry.metrics.storage.text_format import read_samples
+from prometheus_client.parser import text_string_to_metric_families
 
 _PREFIX = "modelway_"
 
@@ -99,9 +98,10 @@ class MetricsChange:
 def parse_samples(text: str) -> Samples:
     """Modelway's samples in Prometheus's text format. Raises ValueError for another format."""
     samples: dict[str, list[tuple[Labels, float]]] = {}
-    for name, labels, value in read_samples(text):
-        if name.startswith(_PREFIX):
-            samples.setdefault(name, []).append((labels, value))
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            if sample.name.startswith(_PREFIX):
+                samples.setdefault(sample.name, []).append((sample.labels, sample.value))
     return samples
 
 

@@ -17,8 +17,10 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.metrics.v1 import metrics_pb2 as proto
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+from prometheus_client.metrics_core import Metric as Family
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
-from engine.telemetry.metrics.storage.text_format import Family, Sample, read_families
 from engine.telemetry.tracing.otlp import attribute_pairs
 from engine.telemetry.tracing.spans import Attributes
 
@@ -60,7 +62,7 @@ class MetricsEncoder:
         """The bodies of the requests that export a page of Prometheus's text format."""
         metrics: list[proto.Metric] = []
         size = 0
-        for family in read_families(page):
+        for family in text_string_to_metric_families(page):
             if size + len(family.samples) > MAX_SERIES and metrics:
                 yield self._body(metrics)
                 metrics, size = [], 0
@@ -78,7 +80,7 @@ class MetricsEncoder:
 
 def _metric(family: Family, interval: Interval) -> proto.Metric:
     name, unit = GEN_AI_NAMES.get(family.name, (family.name, _unit(family.name)))
-    metric = proto.Metric(name=name, unit=unit, description=family.help)
+    metric = proto.Metric(name=name, unit=unit, description=family.documentation)
     if family.type == "histogram":
         metric.histogram.aggregation_temporality = _CUMULATIVE
         metric.histogram.data_points.extend(_histogram_points(family.samples, interval))

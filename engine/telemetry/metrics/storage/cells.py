@@ -63,7 +63,7 @@ class Cells:
         path = self._path("counter")
         if not path.exists() or not path.stat().st_size:
             return
-        for key, *_ in read_file(path):
+        for key, *_ in read_file(str(path)):
             _, sample, labels, _ = orjson.loads(key)
             if sample == metric.name:
                 yield tuple(labels[name] for name in metric.labels)

@@ -14,19 +14,24 @@ import mmap
 import os
 import struct
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from prometheus_client import mmap_dict
 
 from engine.machine.file_room import reserve
 
 UNCOUNTED = -1
 """The place of a number for which there is no room: the last word, which nobody reads."""
 
+read_file: Callable[[str], Iterable[tuple[str, float, float, int]]]
+read_file = mmap_dict.MmapedDict.read_all_values_from_file
+"""The keys in a file with their numbers, times, and positions in bytes."""
+
 _STEP = 1 << 14
 """The bytes by which a small file grows; a larger one by an eighth."""
 _USED = struct.Struct("i")
-_NUMBER = struct.Struct("d")
 _HEADER = 8
 _WORD = 8
 
@@ -90,7 +95,9 @@ class MetricFile:
         self._remap(size)
         self._used = _USED.unpack_from(self._whole)[0]
         if self._used:
-            self._places = {key: place for key, _, place in read_file(self._path)}
+            self._places = {
+                key: position // _WORD for key, _, _, position in read_file(str(self._path))
+            }
         else:
             self._set_used(_HEADER)
 
@@ -124,25 +131,8 @@ class MetricFile:
         self._used = used
 
 
-def read_file(path: Path) -> Iterator[tuple[str, float, int]]:
-    """The keys in a file with their numbers and places. Its worker may write to it meanwhile."""
-    data = path.read_bytes()
-    position, used = _HEADER, _USED.unpack_from(data)[0]
-    while position < used:
-        begin = position + _USED.size
-        end = begin + _USED.unpack_from(data, position)[0]
-        position = begin + _padded(end - begin)
-        yield data[begin:end].decode(), _NUMBER.unpack_from(data, position)[0], position // _WORD
-        position += 2 * _WORD
-
-
 def _record(key: str) -> bytes:
     """The record of a key with the number 0."""
     data = key.encode()
-    return _USED.pack(len(data)) + data.ljust(_padded(len(data))) + bytes(2 * _WORD)
-
-
-def _padded(length: int) -> int:
-    """The bytes of a key of so many bytes with the spaces after it, of which there is one at
-    least."""
-    return length + _WORD - (length + _USED.size) % _WORD
+    spaces = _WORD - (len(data) + _USED.size) % _WORD
+    return _USED.pack(len(data)) + data + b" " * spaces + bytes(2 * _WORD)

@@ -14,9 +14,11 @@ from collections.abc import Callable
 from operator import add
 from pathlib import Path
 
-from engine.telemetry.metrics.storage.metric_file import read_file
-from engine.telemetry.metrics.storage.text_format import number_text
+from prometheus_client import utils
 
+from engine.telemetry.metrics.storage.metric_file import read_file
+
+_format: Callable[[float], str] = utils.floatToGoString
 _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 _JOIN: dict[str, Callable[[float, float], float]] = {
     "": add,
@@ -120,13 +122,13 @@ class MetricsPage:
         try:
             if not path.stat().st_size:
                 return 0  # its worker is creating it
-            values = read_file(path)
+            values = read_file(str(path))
         except FileNotFoundError:
             return 0  # its worker has just ended
         kind, _, suffix = path.stem.partition("_")
         join = _JOIN[suffix.rpartition("_")[0]]
         lines, hashes, count = known.lines, known.hashes, 0
-        for number, (key, value, _) in enumerate(values):
+        for number, (key, value, _, _) in enumerate(values):
             key_hash, count = hash(key), number + 1
             if number == len(lines) or hashes[number] != key_hash:
                 known.forget_from(number)
@@ -151,7 +153,7 @@ class MetricsPage:
 def _render(family: _Family) -> list[str]:
     """The lines of a family. The buckets of a histogram are cumulative; the last is the count."""
     texts = [
-        f"{head} {number_text(line.value)}\n"
+        f"{head} {_format(line.value)}\n"
         for head, line in family.lines.items()
         if line.value is not None
     ]

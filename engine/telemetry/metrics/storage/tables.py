@@ -14,18 +14,20 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from itertools import repeat
-from typing import Protocol
+from typing import Any, Protocol
 
 import orjson
+from prometheus_client import utils
 
 from engine.telemetry.metrics.storage.metric_file import UNCOUNTED, MetricFile
-from engine.telemetry.metrics.storage.text_format import number_text
 from engine.values.metric import Metric
 
 Labels = tuple[str, ...]
 """The values of a metric's labels, in their order; or their names."""
 _Sample = tuple[str, Labels, Labels]
 """The name of a sample, and the names and values of its labels."""
+
+_format: Any = utils.floatToGoString
 
 
 class Files(Protocol):
@@ -202,5 +204,5 @@ class Histogram(Table):
             if index < 0:
                 yield f"{name}_sum", self.metric.labels, labels
             else:
-                values = (*labels, number_text(self._bounds[index]))
+                values = (*labels, _format(self._bounds[index]))
                 yield f"{name}_bucket", self._names, values

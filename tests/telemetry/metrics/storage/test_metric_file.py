@@ -75,7 +75,7 @@ def test_the_word_of_the_uncounted_is_in_no_record(file: MetricFile, path: Path)
     for number in range(3000):
         file.open([f"key {number}"])
         file.numbers[UNCOUNTED] += 1.0
-    found = {key: value for key, value, *_ in read_file(path)}
+    found = {key: value for key, value, *_ in read_file(str(path))}
     assert found == {f"key {number}": 0.0 for number in range(3000)}
 
 
@@ -87,7 +87,7 @@ def test_keys_are_opened_together_or_not_at_all(small_memory: Path) -> None:
     with pytest.raises(OSError, match="No space left"):
         file.open(keys)
     file.numbers[first] += 1.0
-    assert [key for key, *_ in read_file(small_memory / "counter_0.db")] == ["first"]
+    assert [key for key, *_ in read_file(str(small_memory / "counter_0.db"))] == ["first"]
     (small_memory / "other").unlink()
     assert len(file.open(keys)) == 3000
     file.close()
@@ -123,13 +123,13 @@ def test_a_worker_takes_a_file_over_without_room(small_memory: Path) -> None:
     (place,) = following.open(["key 2999"])
     following.numbers[place] = 7.0
     following.close()
-    assert [value for key, value, *_ in read_file(path) if key == "key 2999"] == [7.0]
+    assert [value for key, value, *_ in read_file(str(path)) if key == "key 2999"] == [7.0]
 
 
 def test_a_full_file_has_a_word_more_for_the_uncounted(file: MetricFile, path: Path) -> None:
     file.open(["x" * ((1 << 14) - 8 - 21)])  # a record of all of the first size
     file.numbers[UNCOUNTED] += 1.0
-    assert [value for _, value, _ in read_file(path)] == [0.0]
+    assert [(value, time) for _, value, time, _ in read_file(str(path))] == [(0.0, 0.0)]
 
 
 def test_a_record_is_complete_before_it_is_in_use(
@@ -140,7 +140,7 @@ def test_a_record_is_complete_before_it_is_in_use(
     class ReadAtEachWrite(mmap.mmap):
         def __setitem__(self, *args: Any) -> None:
             super().__setitem__(*args)
-            keys_by_write.append([key for key, *_ in read_file(path)])
+            keys_by_write.append([key for key, *_ in read_file(str(path))])
 
     monkeypatch.setattr(mmap, "mmap", ReadAtEachWrite)
     file = MetricFile(path)
