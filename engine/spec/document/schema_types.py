@@ -124,10 +124,16 @@ def takes_any_bytes(schema: object, resolve: Resolve) -> bool:
 
 
 def takes_any_text(schema: object, resolve: Resolve) -> bool:
-    """Whether a schema accepts every text."""
-    return takes_any_bytes(schema, resolve) or (
-        _constraints(schema, resolve) == {"type"} and "string" in types_of(schema, resolve)
-    )
+    """Whether a schema accepts every text. `format: byte` is meant for raw bytes where it describes
+    a complete text: a body is what it is, and only text in JSON needs base64."""
+    if takes_any_bytes(schema, resolve):
+        return True
+    words = _constraints(schema, resolve)
+    if "format" in words and all(
+        node.get("format") in (None, "byte") for node in branches(schema, resolve)
+    ):
+        words -= {"format"}
+    return words == {"type"} and "string" in types_of(schema, resolve)
 
 
 def _constraints(schema: object, resolve: Resolve) -> set[str]:

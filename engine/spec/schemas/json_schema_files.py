@@ -25,6 +25,9 @@ from engine.values.trees import Json
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; all others are ignored."""
 
+INT_OR_STRING = "int-or-string"
+"""The format of Kubernetes for a text in whose place an integer may be: `maxSurge: 1` or `25%`."""
+
 _BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 EXACT_SUFFIX = "?exact"
 """The end of the URI of the copy of a file that is not relaxed."""
@@ -163,8 +166,9 @@ class JsonSchemaFile:
             for key, child in value.items()
         }
         self._format(schema)
-        if self._is_30 and schema.get("nullable") is True and isinstance(schema.get("type"), str):
-            schema["type"] = [schema["type"], "null"]
+        types = schema.get("type")
+        if self._is_30 and schema.get("nullable") is True and isinstance(types, str | list):
+            schema["type"] = [*([types] if isinstance(types, str) else types), "null"]
         if isinstance(schema.get("properties"), dict) and isinstance(schema.get("required"), list):
             self._read_only(value, schema)
         if "discriminator" in value:
@@ -185,6 +189,8 @@ class JsonSchemaFile:
         name = schema.get("format")
         if not isinstance(name, str):
             return
+        if name == INT_OR_STRING and schema.get("type") == "string":
+            schema["type"] = ["string", "integer"]
         if name in _BOUNDS:
             low, high = _BOUNDS[name]
             bounds = {"minimum": low, "maximum": high}
