@@ -3,7 +3,8 @@ property names a branch is what this branch accepts.
 
 Each branch gets a guard, a schema that refuses values of which the property names another branch.
 So the branch that is named decides alone, and its errors are the only ones about the value. A value
-that names no branch is judged by the `defaultMapping` of OpenAPI 3.2; without one by all branches.
+that names no branch is judged by the `defaultMapping` of OpenAPI 3.2. Without one it is refused if
+the document maps every branch, and else judged by all branches: many mappings are incomplete.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ _MAX_NAMES = 40_000
 """Names in the guards of one schema, at most: a guard has the names of all other branches."""
 
 
-def guard(schema: Node, copy: Json) -> None:
-    """Put guards around the branches of the plain copy of a schema with a discriminator."""
+def guard(schema: Node, copy: Json, *, refuses_unknown: bool) -> None:
+    """Put guards around the branches of the plain copy of a schema with a discriminator, and
+    refuse values that name none of those that are all mapped if it `refuses_unknown` ones."""
     tags = tags_of(schema)
     if tags is None or sum(map(len, tags.values())) * len(tags) > _MAX_NAMES:
         return
@@ -39,6 +41,23 @@ def guard(schema: Node, copy: Json) -> None:
             else _guarded_by_own(branch, name, sorted(tags.get((keyword, index), ())))
             for index, branch in enumerate(alternatives)
         ]
+        if refuses_unknown and default is None and (known := _known_names(schema, keyword, tags)):
+            known_name = {"properties": {name: {"enum": known}}}
+            copy["allOf"] = [*copy.get("allOf", ()), known_name]
+
+
+def _known_names(
+    schema: Node, keyword: str, tags: dict[tuple[str, int], set[str]]
+) -> list[str] | None:
+    """The values that name a branch, if the mapping names every one; else None."""
+    discriminator = schema.value["discriminator"]
+    mapping, known = discriminator.get("mapping"), set[str]()
+    for index, branch in enumerate(schema.value[keyword]):
+        names = tags.get((keyword, index), set())
+        if not (isinstance(mapping, dict) and names & {str(tag) for tag in mapping}):
+            return None
+        known |= names | (values_of(branch, discriminator["propertyName"], schema.follow) or set())
+    return sorted(known)
 
 
 def default_of(schema: Node) -> tuple[Any, ...] | None:

@@ -111,6 +111,7 @@ class JsonSchemaFile:
         self._is_30 = translation.is_30
         self._is_lenient = translation.is_lenient
         self._is_exact = exact
+        self._refuses_unknown = not translation.is_lenient and translation.hidden == "readOnly"
         self._parts: dict[Path, object] = {}
         self._removed: list[Path] = []
         self._is_hidden_target: dict[str, bool] = {}
@@ -172,7 +173,8 @@ class JsonSchemaFile:
         if isinstance(schema.get("properties"), dict) and isinstance(schema.get("required"), list):
             self._read_only(value, schema)
         if "discriminator" in value:
-            discriminators.guard(Node(self._root.library, self._root.uri, (), value), schema)
+            node = Node(self._root.library, self._root.uri, (), value)
+            discriminators.guard(node, schema, refuses_unknown=self._refuses_unknown)
         if lenient and exact:
             self._refer_to_exact_copy(schema)
         elif lenient:

@@ -70,6 +70,45 @@ def test_without_a_name_all_branches_judge(tmp_path: Path, value: Any) -> None:
     assert not refusal(tmp_path, {**schema, "oneOf": [*BRANCHES, True]}, value, "3.1.0")
 
 
+OPEN = {"type": "object", "properties": {"type": {"type": "string"}, "n": {"type": "integer"}}}
+
+
+@each(
+    ("mapping", "value", "message"),
+    [
+        ({"a": "One", "b": "Two"}, {"type": "a"}, ""),
+        ({"a": "One", "b": "Two"}, {"type": "One"}, ""),
+        ({"a": "One", "b": "Two"}, {"type": "c"}, "expected one of One, Two, a, b"),
+        ({"a": "One", "b": "Two"}, {"type": 5}, "Invalid"),
+        ({"a": "One", "b": "Two"}, {}, ""),
+        ({"a": "One"}, {"type": "c"}, ""),
+        (None, {"type": "c"}, ""),
+    ],
+)
+@each("version", ["3.0.3", "3.1.0"])
+def test_a_value_that_a_complete_mapping_does_not_name_is_refused(
+    tmp_path: Path, version: str, mapping: Any, value: Any, message: str
+) -> None:
+    discriminator = {"propertyName": "type", **({"mapping": mapping} if mapping else {})}
+    schema = {
+        "anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("One", "Two")],
+        "discriminator": discriminator,
+    }
+    refused = refusal(tmp_path, schema, value, version, One=OPEN, Two=OPEN)
+    assert message in refused
+    assert bool(refused) is bool(message)
+
+
+def test_values_that_a_mapped_branch_lists_itself_are_known(tmp_path: Path) -> None:
+    listed = {"type": "object", "properties": {"type": {"enum": ["a", "a2"]}}}
+    schema = {
+        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("One", "Two")],
+        "discriminator": {"propertyName": "type", "mapping": {"a": "One", "b": "Two"}},
+    }
+    two = {"type": "object", "properties": {"type": {"enum": ["b"]}}}
+    assert refusal(tmp_path, schema, {"type": "a2"}, "3.1.0", One=listed, Two=two) == ""
+
+
 def test_names_of_components_choose_without_a_mapping(tmp_path: Path) -> None:
     kind = {"type": "object", "properties": {"kind": {"type": "string"}}}
     schema = {

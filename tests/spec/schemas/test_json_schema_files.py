@@ -82,7 +82,11 @@ def _at(value: Any, path: tuple[Any, ...]) -> Any:
 def test_what_is_not_asked_for_is_not_translated(monkeypatch: pytest.MonkeyPatch) -> None:
     (plain,) = json_schema_files(library(DOCUMENT), Purpose.REQUEST).values()
     guarded: list[Any] = []
-    monkeypatch.setattr(discriminators, "guard", lambda schema, copy: guarded.append(copy))
+
+    def guard(_: object, copy: Any, **_more: object) -> None:
+        guarded.append(copy)
+
+    monkeypatch.setattr(discriminators, "guard", guard)
     body = ("paths", "/a", "post", "requestBody", "content", "application/json", "schema")
     assert plain.at((*body, "items"))["required"] == ["name", "later"]
     assert plain.at(body)["items"]["properties"]["n"]["allOf"]
