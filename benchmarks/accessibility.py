@@ -7,6 +7,7 @@ Prints the table of docs/internals/console.md. Without addresses it starts the s
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,6 +19,12 @@ from tests.support.driver import Driver, driver
 from tests.support.running import ALL, gateway, mock, pointed_at, shipped
 
 LOOKS = [(theme, width) for width in (390, 1440) for theme in ("light", "dark")]
+_NAMES = [
+    "\u0646\u0645\u0648\u0630\u062c-7b (beta)",
+    "\u05d3\u05d2\u05dd_2",
+    *(f"model-{n}" for n in range(38)),
+]
+"""40 models more, two of them in letters that are written from the right."""
 _MORE = """
 mcp: {tools: {path: /mcp/tools, operations: [openai.createChatCompletion]}}
 teams: {search: {budget: 5 USD/month}}
@@ -59,6 +66,8 @@ def _site(folder: Path) -> Iterator[tuple[str, str]]:
     config = shipped(folder / "project").replace(
         'listen: "{listen}"', 'listen: "{listen}"\n  base_url: "http://{listen}"'
     )
+    models = "".join(f'  "{name}": {{to: [{{upstream: openai}}]}}\n' for name in _NAMES)
+    config = re.sub(r"^models:.*\n", lambda match: match[0] + models, config, flags=re.MULTILINE)
     with (
         mock(folder) as upstream,
         gateway(folder / "project", config + _MORE, pointed_at(upstream.url)) as front,

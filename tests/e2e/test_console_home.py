@@ -79,6 +79,19 @@ def test_the_status_is_what_the_worker_has_seen(
     page.assert_no_errors()
 
 
+def test_a_name_has_the_direction_of_its_letters(page: Driver, console: Platform) -> None:
+    page.open(console.url + "/")
+    places = page.run(
+        "['\u05d3\u05d2\u05dd (beta)', 'model (\u05d3\u05d2\u05dd)'].map((name) => {"
+        f" const node = {ROWS}[0].querySelector('code'); node.textContent = name;"
+        " const range = document.createRange(); const left = (from, to) => {"
+        " range.setStart(node.firstChild, from); range.setEnd(node.firstChild, to);"
+        " return range.getBoundingClientRect().left; };"
+        " return left(0, 3) - left(name.length - 3, name.length - 1); })"
+    )
+    assert places[0] > 0 > places[1]
+
+
 @pytest.mark.parametrize(("theme", "width"), looks(0))
 def test_the_table_passes_axe(
     page: Driver, console: Platform, axe: str, theme: str, width: int
