@@ -3,11 +3,11 @@
 import logging
 import subprocess
 import sys
-from dataclasses import replace
 
 import gevent
 import pytest
 from gevent.event import Event
+from msgspec.structs import replace
 
 from engine.callers.cache import TokenCache
 from engine.stores.database import tokens

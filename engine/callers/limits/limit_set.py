@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.request_record import RequestRecord
@@ -38,57 +38,26 @@ class LimitSet:
             Limit(f"{rule.name}|{sharer}", rule.quota.amount, rule.quota.window)
             for rule, sharer in zip(rules, sharers, strict=True)
         )
-        kinds = [KINDS[rule.quota.kind] for rule in rules]
-        self._costs = [(at, kind.cost) for at, kind in enumerate(kinds) if kind.cost is not None]
-        self._has_money = any(kind.money for kind in kinds)
-        self.settles = bool(self._costs) or any(kind.at_one_time for kind in kinds)
-        self._first_costs = [0 if kind.cost is not None else 1 for kind in kinds]
-        self._final_costs = [
-            0 if kind.cost is not None or kind.at_one_time else 1 for kind in kinds
-        ]
-        self._no_costs = [0] * len(kinds)
-        self._thresholds = [
-            (at, percent, -(-rule.quota.amount * percent // 100))
-            for at, rule in enumerate(rules)
-            for percent in rule.quota.warn_at
-        ]
-        self.warns = bool(self._thresholds)
-        self._groups = self._header_groups()
-        self._headers: dict[tuple[int, ...], RateLimitHeaders] = {}
-        tightest = self._tightest(self._no_costs)
-        self._fixed_headers = tightest if all(len(g) == 1 for g in self._groups) else None
-
-    def _header_groups(self) -> list[list[int]]:
-        """For each kind that the headers show, the positions of its quotas."""
-        groups = [
-            [at for at, rule in enumerate(self.rules) if rule.quota.kind == name]
-            for name, kind in KINDS.items()
-            if kind.header
-        ]
-        return [group for group in groups if group]
+        self._shape = shape = _shape(self.rules)
+        self.settles, self.warns = shape.settles, shape.warns
 
     def costs(self, exchange: Exchange, prices: Prices) -> Sequence[int]:
         """The estimated costs of a request before it is sent."""
-        if not self._costs:
-            return self._first_costs
+        shape = self._shape
+        if not shape.costs:
+            return shape.first_costs
         usage = expected_usage(exchange)
-        price = _price(exchange, prices) if self._has_money else None
-        return self._with_costs(self._first_costs, usage, 0 if price is None else price.cost(usage))
+        price = _price(exchange, prices) if shape.has_money else None
+        return shape.with_costs(shape.first_costs, usage, 0 if price is None else price.cost(usage))
 
     def final_costs(self, record: RequestRecord) -> Sequence[int] | None:
         """The real costs of a request that ended, 0 if it failed before it reached an upstream;
         None if the first costs were right and there is nothing to settle."""
         if record.status >= 400 and not record.reached_upstream:
-            return self._no_costs
+            return self._shape.no_costs
         if not self.settles:
             return None
-        return self._with_costs(self._final_costs, record.usage, record.cost)
-
-    def _with_costs(self, base: Sequence[int], usage: Usage, price_nano: int) -> Sequence[int]:
-        costs = list(base)
-        for at, cost in self._costs:
-            costs[at] = cost(usage, price_nano)
-        return costs
+        return self._shape.with_costs(self._shape.final_costs, record.usage, record.cost)
 
     def warnings(
         self, costs: Sequence[int], result: TakeResult, record: RequestRecord
@@ -103,7 +72,7 @@ class LimitSet:
         ]
         return [
             self._warning(at, percent, used[at], result)
-            for at, percent, threshold in self._thresholds
+            for at, percent, threshold in self._shape.thresholds
             if used[at] >= threshold
         ]
 
@@ -113,7 +82,7 @@ class LimitSet:
         used = 0 if at is None else self.limits[at].amount - result.remaining[at]
         return [
             self._warning(index, percent, used, result)
-            for index, percent, threshold in self._thresholds
+            for index, percent, threshold in self._shape.thresholds
             if index == at and (percent == 100 or used >= threshold)
         ]
 
@@ -133,7 +102,8 @@ class LimitSet:
             return self._with_earlier.headers(
                 [*earlier.remaining, *remaining], [*earlier.resets, *resets]
             )
-        headers = self._fixed_headers or self._tightest(remaining)
+        shape = self._shape
+        headers = shape.fixed_headers or shape.tightest(remaining)
         return headers.render(remaining, resets)
 
     @cached_property
@@ -143,17 +113,63 @@ class LimitSet:
         assert earlier is not None
         return LimitSet([*earlier.rules, *self.rules], [*earlier.sharers, *self.sharers])
 
-    def _tightest(self, remaining: Sequence[int]) -> RateLimitHeaders:
-        limits = self.limits
+
+class _Shape:
+    """What limit sets with the same rules have in common, whoever shares them: each new caller has
+    sets of its own."""
+
+    def __init__(self, rules: Sequence[QuotaRule]) -> None:
+        self._rules = rules
+        self._amounts = [rule.quota.amount for rule in rules]
+        kinds = [KINDS[rule.quota.kind] for rule in rules]
+        self.costs = [(at, kind.cost) for at, kind in enumerate(kinds) if kind.cost is not None]
+        self.has_money = any(kind.money for kind in kinds)
+        self.settles = bool(self.costs) or any(kind.at_one_time for kind in kinds)
+        self.first_costs = [0 if kind.cost is not None else 1 for kind in kinds]
+        self.final_costs = [0 if kind.cost is not None or kind.at_one_time else 1 for kind in kinds]
+        self.no_costs = [0] * len(kinds)
+        self.thresholds = [
+            (at, percent, -(-rule.quota.amount * percent // 100))
+            for at, rule in enumerate(rules)
+            for percent in rule.quota.warn_at
+        ]
+        self.warns = bool(self.thresholds)
+        self._groups = self._header_groups()
+        self._headers: dict[tuple[int, ...], RateLimitHeaders] = {}
+        tightest = self.tightest(self.no_costs)
+        self.fixed_headers = tightest if all(len(g) == 1 for g in self._groups) else None
+
+    def _header_groups(self) -> list[list[int]]:
+        """For each kind that the headers show, the positions of its quotas."""
+        groups = [
+            [at for at, rule in enumerate(self._rules) if rule.quota.kind == name]
+            for name, kind in KINDS.items()
+            if kind.header
+        ]
+        return [group for group in groups if group]
+
+    def with_costs(self, base: Sequence[int], usage: Usage, price_nano: int) -> Sequence[int]:
+        """The costs, those by usage of this one."""
+        costs = list(base)
+        for at, cost in self.costs:
+            costs[at] = cost(usage, price_nano)
+        return costs
+
+    def tightest(self, remaining: Sequence[int]) -> RateLimitHeaders:
+        """The headers of the quotas that have the smallest share left, one of each kind."""
+        amounts = self._amounts
         tightest = tuple(
-            min(group, key=lambda at: remaining[at] / limits[at].amount) for group in self._groups
+            min(group, key=lambda at: remaining[at] / amounts[at]) for group in self._groups
         )
         headers = self._headers.get(tightest)
         if headers is None:
             headers = self._headers[tightest] = RateLimitHeaders(
-                [(at, self.rules[at].quota.kind, limits[at].amount) for at in tightest]
+                [(at, self._rules[at].quota.kind, amounts[at]) for at in tightest]
             )
         return headers
+
+
+_shape = lru_cache(1_000)(_Shape)
 
 
 def _price(exchange: Exchange, prices: Prices) -> Price | None:

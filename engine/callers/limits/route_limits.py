@@ -109,8 +109,8 @@ class RouteLimits:
         """The quotas of the route, then those of the token and of its teams. `name` is the token's
         name, or the address of a caller without a token; `where` are the operation, the model, the
         upstream and the name of the team. `names` are those that the request says."""
-        sharers = {Sharer(kind): text for kind, text in zip(_WHERE, where, strict=True)}
-        sharers[Sharer("token")] = name
+        sharers = dict(zip(_WHERE, where, strict=True))
+        sharers[_TOKEN] = name
         sharers.update(zip(self._places, names, strict=False))  # the earlier part has others
         rules = [(rule, name_of(rule.by, sharers)) for rule in self._rules]
         rules += [(rule, name) for rule in self._own_rules("token", quotas)]
@@ -125,7 +125,8 @@ class RouteLimits:
 
     def _own_rules(self, kind: str, quotas: Sequence[Quota]) -> list[QuotaRule]:
         """The quotas of a token or a team that are of this part."""
-        return [r for r in own_rules(kind, quotas) if self._part.has(r.quota, r.by)]
+        rules = own_rules(kind, quotas) if quotas else ()
+        return [rule for rule in rules if self._part.has(rule.quota, rule.by)]
 
 
 def own_rules(kind: str, quotas: Sequence[Quota]) -> list[QuotaRule]:
@@ -137,7 +138,8 @@ def own_rules(kind: str, quotas: Sequence[Quota]) -> list[QuotaRule]:
     ]
 
 
-_WHERE = ("route", "model", "upstream", "team")
+_WHERE = tuple(map(Sharer, ("route", "model", "upstream", "team")))
+_TOKEN = Sharer("token")
 
 
 def name_of(by: Sharing, names: Mapping[Sharer, str]) -> str:
