@@ -23,6 +23,7 @@ from engine.app.routes.worker_parts import (
     parts_of,
 )
 from engine.app.services.machine_stores import open_shared
+from engine.app.services.plan_needs import costly_operations
 from engine.app.services.worker_services import services_of
 from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
@@ -192,8 +193,10 @@ class _LazyResponder:
 
 
 def _connect_to_server(app: Application, parts: Parts) -> None:
-    """Set the functions that the server calls when its worker stops or it refuses a request."""
+    """Set what the server asks for, and the functions that it calls when its worker stops or it
+    refuses a request."""
     app.delay = parts.plan.config.server.delay
+    app.costly_operations = costly_operations(parts.plan)
     app.record_refusal = parts.lifecycle.record_refusal
     app.interrupt = lambda: _interrupt(parts)
     app.close = lambda: _close(parts)

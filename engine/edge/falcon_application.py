@@ -38,7 +38,8 @@ class Application(falcon.App):  # type: ignore[type-arg]
     `telemetry` is the application on the listener for metrics and health, `telemetry_address` the
     address of that listener. A server with several listeners calls `on_listener` for each.
 
-    `routes` is its router, for calls from inside.
+    `routes` is its router, for calls from inside. `costly_operations` are those with bodies that
+    may take long to validate.
 
     The server calls `leaving` when its shutdown begins, and says whether its worker has a
     successor; without one it accepts connections for `delay` more seconds. It calls `interrupt`
@@ -52,6 +53,7 @@ class Application(falcon.App):  # type: ignore[type-arg]
     record_refusal: Callable[[Exchange], None] = staticmethod(lambda exchange: None)
 
     routes: Routes
+    costly_operations: frozenset[str] = frozenset()
     delay: float = 0.0
     telemetry: Application | None = None
     telemetry_address: ListenAddress | None = None

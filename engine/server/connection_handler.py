@@ -70,6 +70,7 @@ class ConnectionHandler:
         self._begin_request = begin_request
         self._log = log
         self._passing = passing
+        passing.sizes.presume(application.costly_operations)
         self._number = number
 
     def __call__(self, client: GeventSocket, address: object) -> None:

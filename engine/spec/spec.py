@@ -106,7 +106,7 @@ class Specification(Struct, frozen=True):
     def _schemas_for(self, purpose: Purpose) -> Schemas:
         if purpose not in self._schemas:
             strict = self._schemas.get(Purpose.REQUEST)
-            cheap = purpose is Purpose.LENIENT and strict is not None and not strict.expensive
+            cheap = purpose is Purpose.LENIENT and strict is not None and not strict.costly
             self._schemas[purpose] = Schemas(self.library, purpose, cheap=cheap)
         return self._schemas[purpose]
 

@@ -26,6 +26,8 @@ LOG = logging.getLogger("gunicorn.error")
 class Application:
     """Answers with the path. `refused` are the refusals that it was asked for."""
 
+    costly_operations = frozenset[str]()
+
     def __init__(self, answer: Any = None) -> None:
         self.refused: list[tuple[int, str, str]] = []
         self.failed = 0

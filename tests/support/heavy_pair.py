@@ -33,11 +33,15 @@ class ProcessEnd(BaseException):
 
 class Application:
     """Answers with its name, the path, the caller's address and the size of the body, unless its
-    process `dies`."""
+    process `dies`. Bodies for the path `/slow` may be costly; to check one takes so many `seconds`
+    for each byte, if that is known."""
+
+    costly_operations = frozenset({"/slow"})
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.dies = False
+        self.seconds: float | None = None
 
     def on_listener(self, address: Any) -> Any:
         return self.serve
@@ -56,6 +60,9 @@ class Application:
             start_response(f"{status} No", [("content-length", "0")])
             connection.close_after()
             return [b""]
+        if self.seconds is not None:
+            size = len(body)
+            connection.heavy_calls.note_cost(environ["PATH_INFO"], size, size * self.seconds)
         words = self.name, environ["PATH_INFO"], environ["REMOTE_ADDR"], str(len(body))
         text = " ".join(words).encode()
         start_response("200 OK", [("content-length", str(len(text)))])

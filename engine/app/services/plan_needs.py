@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from engine import policies
 from engine.config.routes import Policy
 from engine.plan.plan import Plan
+from engine.spec.bodies.request_bodies import Bodies
 from engine.upstream import choose
 from engine.upstream.conditions.compile import claims_of
 
@@ -72,3 +73,18 @@ def _policies(plan: Plan) -> Iterator[Policy]:
     yield from plan.config.policies
     for route in plan.routes:
         yield from route.policies
+
+
+def costly_operations(plan: Plan) -> frozenset[str]:
+    """The operations with bodies that may take long to validate, by their schemas."""
+    return frozenset(
+        route.operation.id
+        for route in plan.routes
+        if route.validate != "off" and _has_costly_body(route.operation.bodies)
+    )
+
+
+def _has_costly_body(bodies: Bodies) -> bool:
+    ranges = bodies.ranges.values()
+    rules = [*bodies.rules.values(), *(rule for each in ranges for rule in each.rules.values())]
+    return any(rule.validator is not None and rule.validator.is_costly for rule in rules)

@@ -4,17 +4,36 @@ What makes a body heavy is its size times the cost of its schema, and what a sch
 the values: an estimate is either too low for some, or sends requests to a heavy worker that cost
 little. So a worker learns it: where a body took longer to check than others must wait, those that
 would take as long are large from then on.
+
+The first of them would still let others wait. So where the schema may be costly (`spec/schemas/
+costly_schema.py`), bodies are presumed to be large until a heavy worker has found what they cost.
 """
 
 from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Collection
+from typing import NamedTuple
 
 from engine.exchange.caller_connection import MIN_COSTLY
 from engine.process.loop_turn import SECONDS
 
 log = logging.getLogger("modelway")
+
+PRESUMED = 2 * MIN_COSTLY
+"""Bytes above which bodies are large for an operation that may be costly."""
+_GROWTH = 2
+"""A body shows at most of others that are so many times as large what they cost: with other values
+they may cost more."""
+
+
+class Lesson(NamedTuple):
+    """The processor time that it took to check a body of an operation."""
+
+    operation: str
+    size: int
+    seconds: float
 
 
 class LargeSizes:
@@ -24,22 +43,52 @@ class LargeSizes:
     def __init__(self, above: float) -> None:
         self.above = self.lowest = above
         self._learned: dict[str, int] = {}
+        self._presumed, self._known = set[str](), set[str]()
 
     def of(self, operation: str) -> float:
         """The bytes above which a body of this operation is large."""
         return self._learned.get(operation, self.above)
 
-    def learn(self, operation: str, size: int, seconds: float) -> None:
-        """Learn that it took so much processor time to check a body of `size` bytes."""
+    def presume(self, operations: Collection[str]) -> None:
+        """Presume that bodies of these operations are costly. Idempotent."""
+        if self.above == math.inf:
+            return
+        for operation in frozenset(operations) - self._known:
+            if self.of(operation) > PRESUMED:
+                self._presumed.add(operation)
+                self._set(operation, PRESUMED)
+        self._known.update(operations)
+
+    def learn(self, lesson: Lesson) -> None:
+        """Learn what a body cost here or in a heavy worker, if that is long."""
+        operation, size, seconds = lesson
         if size <= MIN_COSTLY or seconds <= SECONDS or self.above == math.inf:
             return
         large = max(MIN_COSTLY, int(size * SECONDS / seconds))
         if large >= self.of(operation):
             return
-        self._learned[operation] = large
-        self.lowest = min(self.lowest, large)
+        self._set(operation, large)
         log.info(
             "operation %s: bodies of more than %d bytes go to a heavy worker from now on, because "
             "one of %d bytes took %.0f ms to validate",
             *(operation, large, size, seconds * 1000),
         )
+
+    def learn_from_heavy_worker(self, lesson: Lesson) -> None:
+        """As `learn`; bodies that were presumed to be costly, and are not, are large no more."""
+        operation, size, seconds = lesson
+        if operation in self._presumed and seconds < SECONDS * _GROWTH:
+            self._set(operation, max(int(self.of(operation)), self._shown(size, seconds)))
+        self.learn(lesson)
+
+    @staticmethod
+    def _shown(size: int, seconds: float) -> int:
+        """The bytes of bodies of which one shows that they do not take long."""
+        return int(size * min(_GROWTH, SECONDS / max(seconds, SECONDS / _GROWTH)))
+
+    def _set(self, operation: str, size: int) -> None:
+        self._learned[operation] = size
+        if size >= self.above:
+            del self._learned[operation]
+            self._presumed.discard(operation)
+        self.lowest = min(self._learned.values(), default=self.above)

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from engine.exchange.caller_connection import Answer, InternalCaller
 from engine.server.caller_socket import GeventSocket
+from engine.server.heavy_workers.large_sizes import Lesson
 from engine.server.heavy_workers.pass_requests import Passing
 from engine.server.heavy_workers.passed_request import PassedRequest, Report
 from engine.server.http1.request import RequestHead
@@ -42,7 +43,7 @@ class CallsFromSocket:
         return self._passing.sizes.above
 
     def note_cost(self, operation: str, size: int, seconds: float) -> None:
-        self._passing.sizes.learn(operation, size, seconds)
+        self._passing.sizes.learn(Lesson(operation, size, seconds))
 
     def __call__(
         self, environ: dict[str, Any], body: bytes, caller: InternalCaller

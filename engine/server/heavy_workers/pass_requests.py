@@ -70,7 +70,10 @@ class Passing:
                 send_request(near, request)
             except OSError as error:
                 raise EOFError from error
-            return receive_report(near)
+            report = receive_report(near)
+            if report.lesson is not None:
+                self.sizes.learn_from_heavy_worker(report.lesson)
+            return report
 
 
 def _has_arrived(data: bytes) -> bool:

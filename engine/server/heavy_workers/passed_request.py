@@ -7,16 +7,21 @@ other one has died.
 
 from __future__ import annotations
 
+import math
+import pickle
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.exchange.caller_connection import InternalCaller
 from engine.process.pickled_messages import receive_bytes, receive_message, send_bytes, send_message
 from engine.server.caller_socket import CallerSocket, GeventSocket
+from engine.server.heavy_workers.large_sizes import Lesson
 from engine.server.http1.request import RequestHead
 from engine.values.errors import GatewayError
 
 _PIECE = 65_536
+_LENGTH = 4
+"""Bytes of the length of a lesson in a report."""
 _READY, _BEGUN, _REUSABLE, _CLOSE = b"y", b"b", b"r", b"c"
 
 
@@ -35,11 +40,13 @@ class PassedRequest(NamedTuple):
 
 class Report(NamedTuple):
     """What became of a passed request: an error to answer with if nothing was sent to the caller,
-    whether its connection may carry another request, and the bytes behind it."""
+    whether its connection may carry another request, the bytes behind it, and what it cost to check
+    its body, if that is known."""
 
     refusal: GatewayError | None = None
     is_reusable: bool = False
     rest: bytes = b""
+    lesson: Lesson | None = None
 
 
 def await_heavy_worker(sock: GeventSocket, seconds: float) -> bool:
@@ -80,9 +87,15 @@ def receive_report(sock: GeventSocket) -> Report:
         while piece := sock.recv(_PIECE):
             data += piece
     has_begun = data.startswith(_BEGUN)
-    verdict, rest = bytes(data[has_begun : has_begun + 1]), bytes(data[has_begun + 1 :])
-    has_died = not verdict and not has_begun
-    return Report(heavy_worker_failure() if has_died else None, verdict == _REUSABLE, rest)
+    verdict, end = bytes(data[has_begun : has_begun + 1]), bytes(data[has_begun + 1 :])
+    if not verdict:
+        return Report(None if has_begun else heavy_worker_failure())
+    length = int.from_bytes(end[:_LENGTH], "big")
+    lesson, rest = end[_LENGTH : _LENGTH + length], end[_LENGTH + length :]
+    if len(end) < _LENGTH or len(lesson) < length:  # the process has died within its report
+        return Report()
+    costs = pickle.loads(lesson) if lesson else None  # noqa: S301 - of our own process
+    return Report(None, verdict == _REUSABLE, rest, costs)
 
 
 def heavy_worker_failure() -> GatewayError:
@@ -91,19 +104,40 @@ def heavy_worker_failure() -> GatewayError:
     return GatewayError(500, "internal_error", message)
 
 
-def send_report(sock: GeventSocket, *, is_reusable: bool, rest: bytes) -> None:
+def send_report(
+    sock: GeventSocket, *, is_reusable: bool, rest: bytes, lesson: Lesson | None = None
+) -> None:
     """Report the end of a request; the worker may have died."""
+    verdict = _REUSABLE if is_reusable else _CLOSE
+    costs = b"" if lesson is None else pickle.dumps(lesson, pickle.HIGHEST_PROTOCOL)
     with suppress(OSError):
-        sock.sendall((_REUSABLE if is_reusable else _CLOSE) + rest)
+        sock.sendall(verdict + len(costs).to_bytes(_LENGTH, "big") + costs + rest)
+
+
+class NotedCost:
+    """What it cost to check the body of a passed request (a `HeavyCalls` that calls nothing)."""
+
+    above = math.inf
+
+    def __init__(self) -> None:
+        self.lesson: Lesson | None = None
+
+    def note_cost(self, operation: str, size: int, seconds: float, /) -> None:
+        self.lesson = Lesson(operation, size, seconds)
+
+    def __call__(self, environ: dict[str, Any], body: bytes, caller: InternalCaller, /) -> None:
+        return None
 
 
 class ReportingSocket(CallerSocket):
-    """The caller's socket in a heavy worker: it reports to the worker when a response begins."""
+    """The caller's socket in a heavy worker: it reports to the worker when a response begins, and
+    notes what it cost to check the body."""
 
-    __slots__ = ("_report",)
+    __slots__ = ("_report", "cost")
 
     def __init__(self, client: GeventSocket, report: GeventSocket) -> None:
         super().__init__(client)
+        self.heavy_calls = self.cost = NotedCost()
         self._report: GeventSocket | None = report
 
     def send(self, data: bytes) -> None:

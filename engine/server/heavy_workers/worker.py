@@ -115,4 +115,5 @@ class HeavyListener:
             sock = ReportingSocket(client, worker)
             sock.buffered = request.buffered
             reusable = self._handlers[request.listener].serve_passed(sock, request)
-            send_report(worker, is_reusable=reusable, rest=sock.buffered)
+            lesson = sock.cost.lesson
+            send_report(worker, is_reusable=reusable, rest=sock.buffered, lesson=lesson)

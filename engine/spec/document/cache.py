@@ -47,10 +47,10 @@ log = logging.getLogger("modelway")
 
 class SchemaFacts(Struct, frozen=True):
     """What an earlier process found of the schemas of a document: whether one cannot be compiled,
-    and the places of the expensive ones, by file and path."""
+    and the places of the costly ones, by file and path."""
 
     has_broken: bool
-    expensive: frozenset[tuple[str, Path]]
+    costly: frozenset[tuple[str, Path]]
 
 
 class CacheEntry:

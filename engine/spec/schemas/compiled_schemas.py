@@ -103,9 +103,9 @@ class Schemas:
     """The schemas of a library of OpenAPI files, for one purpose.
 
     `earlier`: what an earlier process found when it read the same document. `cheap`: none is
-    expensive, as those for another purpose are not. `has_broken` is whether one could not be
+    costly, as those for another purpose are not. `has_broken` is whether one could not be
     compiled; `left_out` are the keywords that it lacks now. `expensive` are the expensive ones,
-    each with its cost.
+    each with its cost; `costly` the places of these and of others that may take long.
     """
 
     def __init__(
@@ -124,6 +124,7 @@ class Schemas:
         self._is_cheap = cheap
         self.has_broken = False
         self.expensive: list[tuple[Node, SchemaCost]] = []
+        self.costly: set[tuple[str, Path]] = set()
         self.left_out: list[BrokenKeyword] = []
         self._uris = {path: path.as_uri() for path in library.files}
         self._parts: SchemaParts | None = None
@@ -148,6 +149,8 @@ class Schemas:
             if validator.is_expensive:
                 validator.cost.locate(Place(uri, node.path))
                 self.expensive.append((node, validator.cost))
+            if validator.is_costly:
+                self.costly.add(_place(node))
             self._validators[key] = validator
         return validator
 
@@ -155,7 +158,7 @@ class Schemas:
         """The compiled validator of a schema, without the keywords that cannot be compiled."""
         path, earlier = node.path, self._earlier
         is_complete = earlier is not None and not earlier.has_broken
-        cheap = self._is_cheap or (earlier is not None and _place(node) not in earlier.expensive)
+        cheap = self._is_cheap or (earlier is not None and _place(node) not in earlier.costly)
         if self._parts is None:
             self._parts = SchemaParts(json_schema_files(self._library, self._purpose))
             self._graph = SchemaGraph()
@@ -181,11 +184,11 @@ class Schemas:
 
     def finish_reading(self) -> SchemaFacts:
         """What a later process may know of the schemas so far. Frees the copies of the files: they
-        are made again for another schema, of which nothing is known if one is expensive."""
-        expensive = frozenset(_place(node) for node, _ in self.expensive)
+        are made again for another schema, of which nothing is known if one is costly."""
+        costly = frozenset(self.costly)
         self._parts, self._graph, self._sound_parts = None, SchemaGraph(), set()
-        self._earlier = None if expensive else self._earlier
-        return SchemaFacts(has_broken=self.has_broken, expensive=expensive)
+        self._earlier = None if costly else self._earlier
+        return SchemaFacts(has_broken=self.has_broken, costly=costly)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` returned for the first of equal keys: thousands of operations have the same

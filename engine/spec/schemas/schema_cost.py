@@ -83,10 +83,10 @@ class SchemaCost:
                 times[branch] += times[schema] * schema.times
 
 
-def may_be_expensive(text: str, parts: Iterable[str]) -> bool:
+def may_be_expensive(texts: Iterable[str]) -> bool:
     """Whether these JSON texts have enough branches for an expensive schema."""
     references = 0
-    for each in (text, *parts):
+    for each in texts:
         references += sum(map(each.count, _BRANCHES))
         if references > MAX_REFERENCES or any(keyword in each for keyword in UNEVALUATED):
             return True

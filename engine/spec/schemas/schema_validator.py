@@ -21,6 +21,7 @@ import jsonschema_rs
 
 from engine.source.problem import path_in
 from engine.spec.document.schema_keywords import REFERENCES, SOURCE_PATTERN
+from engine.spec.schemas.costly_schema import COSTLY, has_slow_keyword, may_apply_many
 from engine.spec.schemas.formats import FORMATS
 from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
 from engine.spec.schemas.schema_graph import SchemaGraph, place_of
@@ -104,7 +105,7 @@ class SchemaValidator:
 
     __slots__ = (
         *("__weakref__", "_compiled", "_cost", "_is_30", "_is_proven", "_parts", "_text", "_uri"),
-        *("is_expensive", "size"),
+        *("is_costly", "is_expensive", "size"),
     )
 
     def __init__(self, is_30: bool, uri: str, text: str, parts: tuple[SchemaPart, ...]) -> None:
@@ -115,7 +116,7 @@ class SchemaValidator:
         self._compiled: _Compiled | None = None
         self._cost: SchemaCost | None = None
         self._is_proven = False
-        self.is_expensive = False
+        self.is_expensive = self.is_costly = False
         self.size = len(text) + sum(len(part.text) for part in parts)
 
     def prove(
@@ -123,15 +124,22 @@ class SchemaValidator:
     ) -> None:
         """Compile the schema if it never was. Raises ValueError for a broken schema. One that is
         `known` not to be broken is compiled only if no other must be freed for it, and not within
-        `compile_on_use`. `cheap`: it is known not to be expensive; `graph` has the parts that
-        other schemas refer to as well."""
+        `compile_on_use`. `cheap`: it is known to be neither expensive nor costly; `graph` has the
+        parts that other schemas refer to as well."""
         if self._is_proven:
             return
-        if not cheap and may_be_expensive(self._text, (p.text for p in self._parts)):
-            most = (graph or SchemaGraph()).most(self._uri, self._text, self._parts)
-            self.is_expensive = most > EXPENSIVE
+        if not cheap:
+            self._find_cost(graph or SchemaGraph())
         if not (known and (_on_use.get() or _compiled.is_full(self.size))):
             self.compile()
+
+    def _find_cost(self, graph: SchemaGraph) -> None:
+        texts = [self._text, *(part.text for part in self._parts)]
+        most = 0
+        if may_be_expensive(texts) or may_apply_many(texts):
+            most = graph.most(self._uri, self._text, self._parts)
+        self.is_expensive = most > EXPENSIVE
+        self.is_costly = most > COSTLY or has_slow_keyword(texts)
 
     def is_sound_beside(self, parts: set[SchemaPart]) -> bool:
         """Whether the schema is known not to be broken, as it refers to these parts only, which are

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.app.services.plan_needs import is_metered
+from engine.app.services.plan_needs import costly_operations, is_metered
 from engine.plan.plan import Plan
+from tests.support.rehearsing import CONFIG, DOCUMENT, planned
 
 OFF = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
 JWT = "callers: {jwt: [{issuer: 'https://a.example', audience: x%s}]}\n"
+ROUTE = "operation: shop.chat\n"
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,26 @@ JWT = "callers: {jwt: [{issuer: 'https://a.example', audience: x%s}]}\n"
 )
 def test_usage_is_read_if_a_log_metric_trace_or_limit_needs_it(config, more, metered):
     assert is_metered(Plan(config(more), ())) is metered
+
+
+@pytest.mark.parametrize(
+    ("schema", "mode", "operations"),
+    [
+        ("{type: string}", "strict", frozenset()),
+        ("{multipleOf: 0.5}", "strict", {"shop.chat"}),
+        ("{multipleOf: 0.5}", "lenient", {"shop.chat"}),
+        ("{multipleOf: 0.5}", "off", frozenset()),
+    ],
+)
+@pytest.mark.parametrize("media_type", ["application/json", "application/*"])
+def test_operations_with_bodies_that_may_take_long_to_validate(
+    tmp_path, schema, mode, operations, media_type
+):
+    document = DOCUMENT.replace("model: {type: string}", f"model: {schema}")
+    document = document.replace(
+        "application/json: {schema: {$ref", f"{media_type}: {{schema: {{$ref"
+    )
+    config = CONFIG.replace(ROUTE, f"{ROUTE}    validate: '{mode}'\n")
+    plan = planned(tmp_path, config, document).plan
+    assert config != CONFIG
+    assert costly_operations(plan) == operations

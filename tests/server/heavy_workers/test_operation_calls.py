@@ -30,6 +30,8 @@ CALLER = InternalCaller(Caller("alice"), "digest", sockets=object())  # type: ig
 class Streaming:
     """An application that streams `pieces`; `None` cuts the connection."""
 
+    costly_operations = frozenset[str]()
+
     def __init__(self, *pieces: bytes | None) -> None:
         self.pieces, self.seen, self.closed = pieces, dict[str, Any](), False
 

@@ -11,6 +11,7 @@ import gevent.socket
 import pytest
 
 from engine.process.loop_turn import SECONDS
+from engine.server.heavy_workers.large_sizes import Lesson
 from engine.server.heavy_workers.passed_request import receive_request
 from tests.support.heavy_pair import CHUNKED, LARGE, LAST, SMALL, Processes
 
@@ -57,7 +58,7 @@ def test_a_body_in_wrong_chunks_is_left_to_the_worker(processes: Processes) -> N
 
 def test_bodies_of_a_costly_operation_are_passed_before_others() -> None:
     both = Processes(above=100_000)
-    both.passing.sizes.learn("/costly", 8_000, 2 * SECONDS)
+    both.passing.sizes.learn(Lesson("/costly", 8_000, 2 * SECONDS))
     head, body = b"POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", b"x" * 5_000
     requests = [head % (path, size) + body[:size] for path, size in SIZES]
     chunked = CHUNKED.partition(b"3\r\n")[0] + b"1388\r\n" + body + b"\r\n" + LAST
@@ -67,6 +68,21 @@ def test_bodies_of_a_costly_operation_are_passed_before_others() -> None:
             "heavy /costly 10.0.0.1 5000",
             "worker /other 10.0.0.1 5000",
             "heavy /chunked 10.0.0.1 5000",
+        ]
+    finally:
+        both.close()
+
+
+def test_bodies_that_may_be_costly_are_passed_until_one_has_shown_what_it_costs() -> None:
+    both = Processes(above=100_000)
+    both.heavy.seconds = 0.0
+    head, body = b"POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", b"x" * 9_000
+    slow, other = (head % (path, len(body)) + body for path in (b"/slow", b"/other"))
+    try:
+        assert both.answers(slow, slow, other) == [
+            "heavy /slow 10.0.0.1 9000",
+            "worker /slow 10.0.0.1 9000",
+            "worker /other 10.0.0.1 9000",
         ]
     finally:
         both.close()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import gevent
 import gevent.socket
 import pytest
 
+from engine.exchange.caller_connection import InternalCaller
+from engine.server.heavy_workers.large_sizes import Lesson
 from engine.server.heavy_workers.passed_request import (
     PassedRequest,
     ReportingSocket,
@@ -27,6 +30,7 @@ class Pair:
     def __init__(self) -> None:
         self.worker, self.heavy = gevent.socket.socketpair()
         self.client, self.caller = gevent.socket.socketpair()
+        self.lesson: Lesson | None = None
 
     def sock(self) -> ReportingSocket:
         return ReportingSocket(self.client, self.heavy)
@@ -35,7 +39,7 @@ class Pair:
         """The status of the refusal (0: none), whether the connection is reusable, and the rest."""
         self.heavy.close()
         with gevent.Timeout(PATIENCE):
-            refusal, is_reusable, rest = receive_report(self.worker)
+            refusal, is_reusable, rest, self.lesson = receive_report(self.worker)
         return refusal.status if refusal is not None else 0, is_reusable, rest
 
     def close(self) -> None:
@@ -122,3 +126,26 @@ def test_a_response_goes_on_when_the_worker_has_died(pair: Pair) -> None:
     sock.send(b"HTTP/1.1 200 OK\r\n\r\n")
     send_report(pair.heavy, is_reusable=True, rest=b"")
     assert pair.caller.recv(100) == b"HTTP/1.1 200 OK\r\n\r\n"
+
+
+@pytest.mark.parametrize("rest", [b"", b"GET /"])
+def test_what_a_body_has_cost_is_reported(pair: Pair, rest: bytes) -> None:
+    sock = pair.sock()
+    sock.cost.note_cost("openai.createÄ", 5_000, 0.25)
+    send_report(pair.heavy, is_reusable=True, rest=rest, lesson=sock.cost.lesson)
+    assert pair.report() == (0, True, rest)
+    assert pair.lesson == Lesson("openai.createÄ", 5_000, 0.25)
+
+
+@pytest.mark.parametrize("size", [1, 4, 5, 30])
+def test_a_report_that_breaks_off_says_nothing(pair: Pair, size: int) -> None:
+    near, far = gevent.socket.socketpair()
+    with near, far:
+        send_report(near, is_reusable=True, rest=b"", lesson=Lesson("a", 5_000, 0.25))
+        pair.heavy.sendall(far.recv(1_000)[:size])
+    assert (*pair.report(), pair.lesson) == (0, False, b"", None)
+
+
+def test_a_heavy_worker_passes_nothing_on(pair: Pair) -> None:
+    calls = pair.sock().cost
+    assert (calls.above, calls({}, b"", InternalCaller(None))) == (math.inf, None)
