@@ -127,7 +127,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     json_name: Callable[[str], str] | None = None
     is_error_event: Callable[[Any], bool] = reports_error
     error_types: frozenset[str] = frozenset()
-    error_events: Mapping[str, Callable[[bytes], bytes]] = field(default_factory=dict)
+    error_events: Mapping[str, Callable[[bytes, str], bytes]] = field(default_factory=dict)
     error_prefixes: tuple[bytes, ...] = ERROR_PREFIXES
     wanted_framing: Callable[[str, str, Any], Framing] = wanted_by_member
     stream: StreamRules = DEFAULT_RULES
@@ -195,10 +195,12 @@ class Dialect(Struct, frozen=True, kw_only=True):
             return ()
         return next((m for end, m in self.answer_members.items() if path.endswith(end)), ())
 
-    def last_error(self, path: str, body: bytes) -> bytes:
+    def last_error(self, path: str, body: bytes, model: str) -> bytes:
         """The event for an error object with which the stream of a POST on a path ends."""
-        writers = (write for end, write in self.error_events.items() if path.endswith(end))
-        return next(writers, self.error_event)(body)
+        for end, write in self.error_events.items():
+            if path.endswith(end):
+                return write(body, model)
+        return self.error_event(body)
 
     def has_chat(self, path: str) -> bool:
         """Whether a path is that of a chat whose answer may come in one piece."""

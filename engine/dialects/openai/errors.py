@@ -52,7 +52,24 @@ def error_event(body: bytes) -> bytes:
     return b"data: " + body + b"\n\n"
 
 
-def failed_response_event(body: bytes) -> bytes:
+_FAILED_RESPONSE: Json = {
+    "object": "response",
+    "status": FAILED,
+    "incomplete_details": None,
+    "instructions": None,
+    "output": [],
+    "tools": [],
+    "tool_choice": "auto",
+    "parallel_tool_calls": True,
+    "metadata": {},
+    "temperature": None,
+    "top_p": None,
+    "usage": None,
+}
+"""The members that a response must have: Rust programs read none without them."""
+
+
+def failed_response_event(body: bytes, model: str) -> bytes:
     """The same for Responses: `response.failed`, the only event whose error Codex shows, with the
     error beside it, for which the SDKs raise."""
     document = orjson.loads(body)
@@ -60,12 +77,10 @@ def failed_response_event(body: bytes) -> bytes:
     code = error.get("code")
     response = {
         "id": f"resp_{uuid4().hex}",
-        "object": "response",
         "created_at": int(time.time()),
-        "status": FAILED,
+        "model": model,
+        **_FAILED_RESPONSE,
         "error": {"code": str(code or "server_error"), "message": error["message"]},
-        "incomplete_details": None,
-        "output": [],
         **(known if isinstance(known, dict) else {}),
     }
     event = {"type": "response.failed", "sequence_number": 0, "response": response, "error": error}

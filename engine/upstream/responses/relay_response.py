@@ -171,7 +171,8 @@ class _EventStream:
         except GreenletExit as cause:
             self._exchange.record.outcome, reason, error = interruption(cause)
             document = self._dialect.error(error, self._exchange.request_id)
-            yield self._dialect.last_error(self._exchange.path, orjson.dumps(document))
+            path, model = self._exchange.path, self._exchange.model.name
+            yield self._dialect.last_error(path, orjson.dumps(document), model)
             raise AbortConnection(reason) from None
         finally:
             self._watch.close()

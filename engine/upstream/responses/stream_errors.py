@@ -28,13 +28,14 @@ def last_event(
     document = _reported(failure, dialect)
     if document is None:
         result.broke_off(exchange.record)
-        return dialect.last_error(exchange.path, _error_of(failure, exchange, dialect))
+        error = _error_of(failure, exchange, dialect)
+        return dialect.last_error(exchange.path, error, exchange.model.name)
     result.broke_off(exchange.record, error_class(dialect, document))
     if isinstance(failure, ReportedError) and failure.event:
         return failure.event
     redaction = result.target.upstream.redaction
     body = redaction.redact(_in_dialect(document, exchange, dialect))
-    return dialect.last_error(exchange.path, body)
+    return dialect.last_error(exchange.path, body, exchange.model.name)
 
 
 def _reported(failure: Failure, dialect: Dialect) -> Any:

@@ -48,6 +48,13 @@ def test_the_last_event_says_why_the_stream_ended(
     assert request.record.attempts[-1].failure == failure_class
 
 
+_REQUIRED = {
+    *("id", "created_at", "error", "incomplete_details", "instructions", "metadata", "model"),
+    *("object", "output", "parallel_tool_calls", "temperature", "tool_choice", "tools", "top_p"),
+}
+"""The members that OpenAI's document requires of a response."""
+
+
 @pytest.mark.parametrize(
     ("broken", "code"),
     [
@@ -65,6 +72,7 @@ def test_a_stream_of_responses_ends_with_a_failed_response(broken: Failure, code
     error, response = document["error"], document["response"]
     assert (document["type"], document["sequence_number"]) == ("response.failed", 0)
     assert (response["status"], response["output"]) == ("failed", [])
+    assert set(response) >= _REQUIRED
     assert response["error"] == {"code": code, "message": error["message"]}
     assert OPENAI.is_error(document)
     assert OPENAI.is_error_event(document)
