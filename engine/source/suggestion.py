@@ -17,6 +17,8 @@ _NEIGHBOURS = 30
 """Candidates on each side of the name, in the sorting by beginnings and in that by ends."""
 _COMPARED = 5
 """Candidates compared letter by letter: those that share most letters at both ends."""
+_LISTED = 9
+"""Names of which `did_you_mean` lists the first, one more than it shows."""
 _MAX_LENGTH = 200
 _MAX_EDITS = 8
 """The most wrong letters of a long name."""
@@ -91,6 +93,15 @@ class Suggestions:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = tuple(names)
+        self._hints: dict[str, str] = {}
+
+    def hint(self, name: str) -> str:
+        """What `did_you_mean` says of a name: thousands of entries may have the same mistake."""
+        if name not in self._hints:
+            closest = self.near(name, lambda _: True)
+            names = sorted(self._names)[:_LISTED] if closest is None else [closest]
+            self._hints[name] = did_you_mean(name, names)
+        return self._hints[name]
 
     def near(self, name: str, usable: Callable[[str], bool]) -> str | None:
         """The `usable` name closest to this one, or None."""

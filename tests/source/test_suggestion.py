@@ -48,6 +48,13 @@ def test_few_names_are_looked_at_however_many_there_are():
     assert len(looked_at) <= 120
 
 
+def test_a_hint_among_many_names_is_that_among_few():
+    assert Suggestions(NAMES).hint("gtp-4o") == "did you mean 'gpt-4o'?"
+    few = ["b", "a", *"cdefghijkl"]
+    assert Suggestions(few).hint("nothing like it") == did_you_mean("nothing like it", few)
+    assert Suggestions(["gpt-4o"]).hint("gpt-4o\u200b") == did_you_mean("gpt-4o\u200b", ["gpt-4o"])
+
+
 def test_a_suggestion_costs_about_as_much_among_many_names_as_among_few():
     def cost(names):
         suggestions = Suggestions(names)

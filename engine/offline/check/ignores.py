@@ -95,10 +95,9 @@ class Ignores:
         ]
 
     def _read(self, file: str, text: str) -> None:
-        if "modelway:" not in text:
-            return
-        quoted = _scalars(text)
-        for match in _COMMENT.finditer(text):
+        matches = list(_COMMENT.finditer(text)) if "modelway:" in text else []
+        quoted = _scalars(text) if matches else []  # slow: it reads the whole YAML again
+        for match in matches:
             if any(start <= match.start() < end for start, end in quoted):
                 continue
             line, column = _place(text, match.start())

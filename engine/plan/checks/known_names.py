@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -21,7 +21,7 @@ from engine.edge import answers
 from engine.plan.checks.caller_transforms import check_transforms_of_callers
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
-from engine.source.suggestion import did_you_mean
+from engine.source.suggestion import Suggestions, did_you_mean
 from engine.spec.request_conditions import ConditionError
 from engine.upstream import choose
 from engine.upstream.choose.interface import StrategyKind, StrategyOptions
@@ -174,11 +174,19 @@ class _Checker:
     def model_hint(self, name: str) -> str:
         """The hint for an unknown model: the entry whose target has this name at its upstream, or
         one with a similar name."""
-        models = self.config.models
-        for entry in models.values():
-            if any(target.model == name for target in entry.targets):
-                return f"did you mean '{entry.name}', whose target is '{name}'?"
-        return did_you_mean(name, models)
+        if (entry := self._names_by_target.get(name)) is not None:
+            return f"did you mean '{entry}', whose target is '{name}'?"
+        return self._models.hint(name)
+
+    @cached_property
+    def _names_by_target(self) -> dict[str, str]:
+        """The first entry by the names that its targets have at their upstreams."""
+        models = reversed([*self.config.models.values()])
+        return {target.model: entry.name for entry in models for target in entry.targets}
+
+    @cached_property
+    def _models(self) -> Suggestions:
+        return Suggestions(self.config.models)
 
     def cycles(self) -> None:
         """Note each cycle of fallbacks once, at its first model in the file."""
