@@ -13,6 +13,7 @@ from engine.upstream.client.tls import read_authorities
 _METRICS = "engine.telemetry.metrics.recorder", "engine.telemetry.metrics.inference"
 _COUNTERS = "engine.stores.counters.memory"
 _WARNINGS = "engine.app.services.limit_warnings"
+_RECORDS = "engine.app.services.records", "engine.callers.records"
 _MCP = "engine.app.mcp.servers"
 _OBJECTS = (
     *(
@@ -36,6 +37,9 @@ def preload(plan: Plan) -> None:
         import_module(_WARNINGS)
         if config.stores.counters == "memory":
             import_module(_COUNTERS)
+    if config.stores.records is not None:
+        for name in _RECORDS:
+            import_module(name)
     if config.mcp:
         import_module(_MCP)
     if config.objects.ring:

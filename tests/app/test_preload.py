@@ -18,7 +18,7 @@ import engine.cli.serve, engine.server.gateway
 from engine.app.preload import preload
 from engine.plan.assembly.make_plan import make_plan
 from engine.server.gevent_patches import gevent_plugins, patching
-plan = make_plan(Path("gateway.yaml"), os.environ).plan.served()
+plan = make_plan(Path(sys.argv[1]), os.environ).plan.served()
 preload(plan)
 gevent_plugins()
 loaded = set(sys.modules)
@@ -26,22 +26,34 @@ from gevent import monkey
 with patching():
     monkey.patch_all()
 from engine.server.serving import serving
+from engine.process.channel import Channel
 from engine.telemetry.health import ConfigStatus
 folder = Path(tempfile.mkdtemp())
-serving(plan, folder, ConfigStatus()).close()
+serving(plan, folder, ConfigStatus(), recorder=Channel()).close()
 print(*sorted(set(sys.modules) - loaded))
 """
 OF_LIBRARIES = ("_threading_local", "gevent.monkey._patch_thread_", "cachetools._cached")
 """How the names begin of what libraries import within a function."""
 
 
-def test_a_worker_of_the_shipped_config_imports_nothing_that_workers_could_share():
+def imported_by_a_worker(config):
+    """The modules that a worker beside a recorder imports, but for those of libraries."""
     keys = {f"{vendor}_API_KEY": "example" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI")}
-    command = [sys.executable, "-c", WORKER]
+    command = [sys.executable, "-c", WORKER, str(config)]
     result = subprocess.run(
         command, cwd=ROOT, env=os.environ | keys, capture_output=True, text=True, check=True
     )
-    assert [name for name in result.stdout.split() if not name.startswith(OF_LIBRARIES)] == []
+    return [name for name in result.stdout.split() if not name.startswith(OF_LIBRARIES)]
+
+
+def test_a_worker_of_the_shipped_config_imports_nothing_that_workers_could_share():
+    assert imported_by_a_worker("gateway.yaml") == []
+
+
+def test_neither_does_one_that_asks_the_recorder(tmp_path):
+    more = "stores: {records: 'sqlite:///records.db'}\n"
+    plan_with("{url: 'http://127.0.0.1:9'}", tmp_path, more)
+    assert imported_by_a_worker(tmp_path / "gateway.yaml") == []
 
 
 def plan_with(upstream, tmp_path, more=""):
