@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 
 from engine import translations
 from engine.app.services.plan_needs import is_limited
 from engine.config.config import Config
+from engine.config.console import SIGN_IN
 from engine.plan.plan import Plan
 from engine.upstream.client.tls import read_authorities
 
@@ -14,6 +16,9 @@ _METRICS = "engine.telemetry.metrics.recorder", "engine.telemetry.metrics.infere
 _COUNTERS = "engine.stores.counters.memory"
 _WARNINGS = "engine.app.services.limit_warnings"
 _RECORDS = "engine.app.services.records", "engine.callers.records"
+_EXPORTERS = "engine.app.services.exporters"
+_BEARERS = "engine.app.services.bearers"
+_SIGN_IN = "engine.app.services.page_sign_in"
 _MCP = "engine.app.mcp.servers"
 _OBJECTS = (
     *(
@@ -29,25 +34,35 @@ def preload(plan: Plan) -> None:
     """Import the modules that the workers of a plan need and others do not, and read the system's
     certificate authorities and what models accept. What is not loaded here, each worker loads
     itself."""
+    for name in _modules(plan):
+        import_module(name)
     config = plan.config
-    if config.telemetry.metrics:
-        for name in _METRICS:
-            import_module(name)
-    if is_limited(plan):
-        import_module(_WARNINGS)
-        if config.stores.counters == "memory":
-            import_module(_COUNTERS)
-    if config.stores.records is not None:
-        for name in _RECORDS:
-            import_module(name)
-    if config.mcp:
-        import_module(_MCP)
-    if config.objects.ring:
-        for name in _OBJECTS:
-            import_module(name)
     if any(upstream.url.startswith("https:") for upstream in config.upstreams.values()):
         read_authorities()
     preload_models(config)
+
+
+def _modules(plan: Plan) -> Iterator[str]:
+    """Those that only some plans need."""
+    config, telemetry = plan.config, plan.config.telemetry
+    if telemetry.metrics:
+        yield from _METRICS
+    if telemetry.traces is not None or telemetry.otlp_metrics is not None:
+        yield _EXPORTERS
+    if is_limited(plan):
+        yield _WARNINGS
+        if config.stores.counters == "memory":
+            yield _COUNTERS
+    if config.stores.records is not None:
+        yield from _RECORDS
+    if config.jwt:
+        yield _BEARERS
+        if config.console.serves(SIGN_IN):
+            yield _SIGN_IN
+    if config.mcp:
+        yield _MCP
+    if config.objects.ring:
+        yield from _OBJECTS
 
 
 def preload_models(config: Config) -> None:

@@ -19,8 +19,11 @@ from gevent.monkey import MonkeyPatchWarning
 
 _PREFIX = "gevent."
 """Of the groups of gevent's plug-ins."""
-_UNUSED = r".*\(NOT patched\): \['redis\.asyncio\.connection \([^']*\)'\]"
-"""gevent's warning that only this module is not patched."""
+_UNUSED = (
+    r".*\(NOT patched\): "
+    r"\[(?:(?:, )?'(?:redis\.asyncio\.connection|jwt\.jwks_client) \([^']*\)')+\]"
+)
+"""gevent's warning that only these modules are not patched, of which the gateway uses none."""
 
 
 @cache
@@ -39,7 +42,7 @@ def gevent_plugins() -> tuple[metadata.EntryPoint, ...]:
 
 @contextmanager
 def patching() -> Iterator[None]:
-    """Patch in a `with` block, without the warning about redis-py's unused asyncio module.
+    """Patch in a `with` block, without the warning about unused modules of redis-py and PyJWT.
 
     For each module gevent looks for its plug-ins twice, among the files of all distributions: a
     tenth of a second in all. Here it gets those that were found once.

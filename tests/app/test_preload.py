@@ -1,8 +1,11 @@
 """What a master loads, so that none of its workers has to."""
 
+import json
 import os
 import subprocess
 import sys
+
+import pytest
 
 from engine.app import preload
 from engine.plan.assembly.make_plan import make_plan
@@ -10,6 +13,7 @@ from engine.upstream.client import tls
 from engine.upstream.client.tls import TlsFiles
 from tests.support.each import each
 from tests.support.paths import ROOT
+from tests.support.signed_tokens import key_set
 
 WORKER = """
 import os, sys, tempfile
@@ -50,8 +54,18 @@ def test_a_worker_of_the_shipped_config_imports_nothing_that_workers_could_share
     assert imported_by_a_worker("gateway.yaml") == []
 
 
-def test_neither_does_one_that_asks_the_recorder(tmp_path):
-    more = "stores: {records: 'sqlite:///records.db'}\n"
+@pytest.mark.parametrize(
+    "more",
+    [
+        "stores: {records: 'sqlite:///records.db'}\n",
+        "callers: {jwt: [{issuer: 'https://id.example', audience: a, jwks_file: keys.json}]}\n",
+        "telemetry: {traces: {endpoint: 'http://127.0.0.1:9'}, otlp_metrics: "
+        "{endpoint: 'http://127.0.0.1:9'}}\n",
+    ],
+    ids=["records", "jwt", "otlp"],
+)
+def test_neither_does_one_of_a_config_with_more_parts(tmp_path, more):
+    (tmp_path / "keys.json").write_text(json.dumps({"keys": key_set()}))
     plan_with("{url: 'http://127.0.0.1:9'}", tmp_path, more)
     assert imported_by_a_worker(tmp_path / "gateway.yaml") == []
 

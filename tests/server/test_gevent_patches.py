@@ -20,7 +20,8 @@ def note(event):
 """
 UNUSED = (
     "Monkey-patching outside the main native thread. Some APIs will not be available. "
-    "(NOT patched): ['redis.asyncio.connection (/x/redis/asyncio/connection.py)']"
+    "(NOT patched): ['redis.asyncio.connection (/x/redis/asyncio/connection.py)', "
+    "'jwt.jwks_client (/x/jwt/jwks_client.py)']"
 )
 PATCH = """
 from importlib import metadata
@@ -81,7 +82,7 @@ def test_others_look_for_entry_points_as_ever_after_it(site):
     assert metadata.entry_points is before
 
 
-def test_only_the_warning_of_the_unused_module_is_left_out():
+def test_only_the_warning_of_the_unused_modules_is_left_out():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with patching():
