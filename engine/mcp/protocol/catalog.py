@@ -21,6 +21,7 @@ MAX_PAGE_BYTES = 4_000_000
 """Bounds of a page. They are wide, because some clients read the first page only."""
 _MAX_CACHE_BYTES = 32_000_000
 _MAX_SCOPES = 256
+_OTHER_CURSOR = "The cursor is not one of this list, or the list has changed. Begin without one."
 
 MayUse = Callable[[Caller, ListedTool], bool]
 """Whether a token may use what a tool needs beside its operation: a model."""
@@ -44,6 +45,7 @@ class Catalog:
         self._index: SearchIndex | None = None
         self._visible: LRUCache[Hashable, Visible] = LRUCache(_MAX_SCOPES)
         self._pages: LRUCache[Hashable, bytes] = LRUCache(_MAX_CACHE_BYTES, len)
+        self._cursors: LRUCache[Hashable, frozenset[str]] = LRUCache(_MAX_SCOPES)
 
     def visible(self, caller: Caller | None) -> Visible:
         """The tools that a caller may call; all without tokens."""
@@ -59,12 +61,17 @@ class Catalog:
     def page(self, visible: Visible, cursor: str) -> bytes:
         """A page of the list: the members `tools` and, unless it is the last, `nextCursor` of a
         result. Raises ProtocolError for a cursor of another list."""
-        key = visible.scope, cursor
-        page = self._pages.get(key)
+        scope = visible.scope
+        page = self._pages.get((scope, cursor))
+        if page is None and cursor in self._cursors.get(scope, (cursor,)):
+            pages = self._render(visible)
+            self._cursors[scope] = frozenset(pages)
+            page = pages.get(cursor)
+            for each, text in pages.items():
+                if len(text) <= _MAX_CACHE_BYTES:
+                    self._pages[scope, each] = text
         if page is None:
-            page = self._render(visible, cursor)
-            if len(page) <= _MAX_CACHE_BYTES:
-                self._pages[key] = page
+            raise ProtocolError(Code.INVALID_PARAMS, _OTHER_CURSOR)
         return page
 
     def search(self, visible: Visible, query: str, limit: int) -> list[ListedTool]:
@@ -78,30 +85,28 @@ class Catalog:
             return True
         return caller.may_call(tool.operation) and self._may_use(caller, tool)
 
-    def _render(self, visible: Visible, cursor: str) -> bytes:
+    def _render(self, visible: Visible) -> dict[str, bytes]:
+        """All pages by their cursors, "" that of the first: the digest of the list, a dot, and the
+        number of tools before the page."""
         if visible.is_searched:
             documents = [orjson.dumps(document) for document in SEARCH_TOOLS]
         else:
             documents = [orjson.dumps(list_entry(tool)) for tool in paced(visible.tools.values())]
-        start, digest = 0, sha256(b"\n".join(documents)).hexdigest()[:12]
-        if cursor:
-            start = _offset(cursor, digest, len(documents))
-        end, size = start, 0
-        while end < min(len(documents), start + MAX_PAGE_TOOLS):
-            size += len(documents[end])
-            if size > MAX_PAGE_BYTES and end > start:
-                break
-            end += 1
-        page = b'"tools":[' + b",".join(documents[start:end]) + b"]"
-        if end < len(documents):
-            page += b',"nextCursor":"%s.%d"' % (digest.encode(), end)
-        return page
-
-
-def _offset(cursor: str, digest: str, count: int) -> int:
-    """The offset of a cursor: the digest of its list, a dot, and the number of tools before it."""
-    of_list, _, text = cursor.partition(".")
-    if of_list == digest and text.isdecimal() and len(text) < 10 and 0 < int(text) < count:
-        return int(text)
-    message = "The cursor is not one of this list, or the list has changed. Begin without one."
-    raise ProtocolError(Code.INVALID_PARAMS, message)
+        digest = sha256(b"\n".join(documents)).hexdigest()[:12]
+        pages: dict[str, bytes] = {}
+        cursor: str | None = ""
+        start = 0
+        while cursor is not None:
+            end, size = start, 0
+            while end < min(len(documents), start + MAX_PAGE_TOOLS):
+                size += len(documents[end])
+                if size > MAX_PAGE_BYTES and end > start:
+                    break
+                end += 1
+            page = b'"tools":[' + b",".join(documents[start:end]) + b"]"
+            following = f"{digest}.{end}" if end < len(documents) else None
+            if following is not None:
+                page += b',"nextCursor":"%s"' % following.encode()
+            pages[cursor] = page
+            cursor, start = following, end
+        return pages

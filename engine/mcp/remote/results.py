@@ -25,6 +25,8 @@ def remote_result(document: Mapping[str, Any]) -> ToolResult:
     if document.get("resultType", "complete") != "complete":
         return text_result(_INPUT_REQUIRED, is_error=True)
     content = document.get("content")
+    if isinstance(content, str):  # as some servers write one text
+        content = [{"type": "text", "text": content}]
     parts = content if isinstance(content, list) else []
     valid = [part for each in parts[:MAX_PARTS] if (part := _part(each)) is not None]
     count = len(parts) - len(valid)

@@ -75,6 +75,19 @@ def test_pages_are_bounded_and_lead_to_the_next(monkeypatch):
     assert "nextCursor" not in second
 
 
+def test_all_pages_of_a_list_are_made_at_once(monkeypatch):
+    names = []
+    monkeypatch.setattr(module, "MAX_PAGE_TOOLS", 2)
+    monkeypatch.setattr(module, "list_entry", lambda tool: names.append(tool.name) or {})
+    catalog = catalog_of()
+    first = page_of(catalog)
+    page_of(catalog, cursor=first["nextCursor"])
+    for cursor in ("x", first["nextCursor"] + "0"):
+        with pytest.raises(ProtocolError):
+            page_of(catalog, cursor=cursor)
+    assert names == ["create", "show", "chat"]
+
+
 def test_a_page_has_a_tool_even_if_that_is_large(monkeypatch):
     monkeypatch.setattr(module, "MAX_PAGE_BYTES", 10)
     first = page_of(catalog_of())

@@ -22,6 +22,10 @@ def test_parts_of_known_kinds_pass(part):
     assert result.content == [part]
 
 
+def test_a_text_in_the_place_of_parts_is_one():
+    assert remote_result({"content": "a"}).content == [TEXT]
+
+
 @each(
     "part",
     [
