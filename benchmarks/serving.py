@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from engine.server.heavy_workers.worker import HEAVY_NAME
+from engine.server.heavy_worker import HEAVY_NAME
 from engine.server.recorder_process import RECORDER_NAME
 from engine.values.caller import digest
 from tests.support.ports import free_port

@@ -11,7 +11,7 @@ from engine.config.config_files import ConfigFiles
 from engine.config.server import Server
 from engine.mock.app import build
 from engine.server.gunicorn_application import GunicornApplication
-from engine.server.listening_sockets import exit_if_unavailable
+from engine.server.sockets.listening_sockets import exit_if_unavailable
 from engine.source.files import CONFIG
 from engine.values.units import format_count
 

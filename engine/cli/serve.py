@@ -26,7 +26,11 @@ from engine.plan.plan import Plan, PlanResult
 from engine.process.gc_pause import no_collection, return_memory
 from engine.process.runtime_dir import runtime_directory
 from engine.server.config_trial import try_out
-from engine.server.listening_sockets import PassedSockets, exit_if_unavailable, listen_addresses
+from engine.server.sockets.listening_sockets import (
+    PassedSockets,
+    exit_if_unavailable,
+    listen_addresses,
+)
 from engine.spec.schemas.schema_validator import compile_on_use
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.units import format_count

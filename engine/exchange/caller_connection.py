@@ -77,7 +77,7 @@ class Answer(Protocol):
 
 class HeavyCalls(Protocol):
     """Calls operations in a heavy worker: requests of more than `above` bytes that come over a
-    socket with others (`engine.server.heavy_workers.operation_calls`)."""
+    socket with others (`engine.server.large_requests.operation_calls`)."""
 
     @property
     def above(self) -> float: ...

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from engine.app.services.worker_services import record
 from engine.server.gunicorn_application import GunicornApplication
-from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
 from engine.server.master_state import WorkerState
 from engine.server.recorder_process import Run
 from engine.server.reload import Plans
+from engine.server.sockets.listening_sockets import NO_SOCKETS, PassedSockets
 
 
 class Gateway(GunicornApplication):

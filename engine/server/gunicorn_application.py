@@ -19,18 +19,18 @@ from engine.edge.falcon_application import Application
 from engine.plan.plan import CannotServe
 from engine.process import runtime_dir
 from engine.server.boot_pipe import BootPipe
-from engine.server.listening_sockets import (
+from engine.server.master import Master
+from engine.server.master_state import WorkerState
+from engine.server.recorder_process import Run
+from engine.server.serving_processes import ALONE
+from engine.server.shutdown import MIN_GRACE
+from engine.server.sockets.listening_sockets import (
     NO_SOCKETS,
     ListeningSockets,
     PassedSockets,
     exit_if_unavailable,
     listen_addresses,
 )
-from engine.server.master import Master
-from engine.server.master_state import WorkerState
-from engine.server.recorder_process import Run
-from engine.server.serving_processes import ALONE
-from engine.server.shutdown import MIN_GRACE
 
 
 class GunicornApplication(BaseApplication):

@@ -16,8 +16,8 @@ from gunicorn.http.errors import (
 
 from engine.edge.falcon_application import Application
 from engine.exchange.caller_connection import HeavyCalls, InternalCaller, InvalidFraming, TrySend
-from engine.server.caller_socket import GeventSocket, linger
 from engine.server.environ import Environ
+from engine.server.sockets.caller_socket import GeventSocket, linger
 
 _INVALID_FRAMING = (
     ParseException,

@@ -20,7 +20,7 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 
 from engine.process import file_descriptors
-from engine.server.caller_socket import GeventSocket, end_input
+from engine.server.sockets.caller_socket import GeventSocket, end_input
 
 _PAUSE = 0.05
 """Seconds without accepting connections, once no descriptor is left."""

@@ -42,14 +42,14 @@ from engine.plan.plan import Plan, PlanResult
 from engine.process.gc_pause import no_collection, release_memory, return_memory
 from engine.process.log_throttle import LogThrottle
 from engine.server.config_trial import SECONDS, Boot, Trial, try_out
-from engine.server.listening_sockets import (
-    listen_addresses,
-    why_unavailable,
-)
 from engine.server.master_state import Publication, State, WorkerState, read_all
 from engine.server.removed_tokens import RemovedTokens
 from engine.server.serving import serving
 from engine.server.serving_processes import ALONE, Role
+from engine.server.sockets.listening_sockets import (
+    listen_addresses,
+    why_unavailable,
+)
 from engine.server.watched_files import WatchedFiles
 from engine.telemetry.health import ConfigStatus
 

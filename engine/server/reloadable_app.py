@@ -10,10 +10,10 @@ from gunicorn.sock import BaseSocket
 
 from engine.config.server import Server
 from engine.server.boot_pipe import BootPipe
-from engine.server.listening_sockets import ListeningSockets
 from engine.server.master_state import WorkerState
 from engine.server.recorder_process import Run
 from engine.server.serving_processes import Role
+from engine.server.sockets.listening_sockets import ListeningSockets
 
 
 class ReloadableApp(Protocol):

@@ -12,7 +12,7 @@ from gunicorn.errors import HaltServer
 from gunicorn.sock import BaseSocket
 
 from engine.server import gevent_patches
-from engine.server.heavy_workers.worker import HeavyWorker
+from engine.server.heavy_worker import HeavyWorker
 from engine.server.master_state import WorkerStates
 from engine.server.recorder_process import RecorderProcess
 from engine.server.reloadable_app import ReloadableApp

@@ -27,7 +27,6 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from engine.edge.falcon_application import Application
 from engine.process import file_descriptors
-from engine.server.caller_socket import GeventSocket
 from engine.server.connection_handler import (
     NOTHING_PASSES,
     ConnectionHandler,
@@ -37,8 +36,8 @@ from engine.server.connection_handler import (
 )
 from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.gevent_patches import patching
-from engine.server.heavy_workers.pass_requests import Passing
 from engine.server.http1.request import Limits
+from engine.server.large_requests.pass_requests import Passing
 from engine.server.listener import Accepting, Admission, IdleConnections, Listener
 from engine.server.serving_processes import ALONE, Role
 from engine.server.shutdown import (
@@ -49,6 +48,7 @@ from engine.server.shutdown import (
     deadlines,
     master_listens,
 )
+from engine.server.sockets.caller_socket import GeventSocket
 from engine.server.watchdog import TurnTimer, stack
 from engine.values.errors import too_many_connections
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from engine.exchange.caller_connection import HeavyCalls, InternalCaller, TrySend
 from engine.process.loop_turn import await_turn
-from engine.server.caller_socket import CallerSocket, GeventSocket, linger
 from engine.server.http1.request import HeadReader, RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
 from engine.server.http1.response import CHUNK, Headers, ResponseWriter
+from engine.server.sockets.caller_socket import CallerSocket, GeventSocket, linger
 from engine.values.errors import GatewayError
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

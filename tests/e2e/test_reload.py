@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from engine.process.runtime_dir import runtime_directory
-from engine.server.listening_sockets import why_unavailable
 from engine.server.master_state import Phase, State, read
+from engine.server.sockets.listening_sockets import why_unavailable
 from engine.telemetry.metrics.storage.folder import folder_of
 from tests.support.crowd import traffic
 from tests.support.each import each

@@ -18,8 +18,8 @@ from engine.edge.send_response import send as give
 from engine.exchange.caller_connection import WSGIConnection
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.push_stream import Pipeline, PushStream
-from engine.server.caller_socket import CallerSocket
 from engine.server.http1.request import RequestHead
+from engine.server.sockets.caller_socket import CallerSocket
 from engine.server.worker_connection import WorkerConnection
 from engine.upstream.client.client import Client as Real
 from engine.upstream.responses.attempt_result import AttemptResult

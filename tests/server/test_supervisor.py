@@ -16,7 +16,7 @@ from gunicorn.arbiter import Arbiter
 
 from engine.config.server import Server
 from engine.process.channel import Channel
-from engine.server.heavy_workers.worker import HeavyWorker
+from engine.server.heavy_worker import HeavyWorker
 from engine.server.master import Master
 from engine.server.recorder_process import RecorderProcess
 from engine.server.shutdown import DUMP_SIGNAL

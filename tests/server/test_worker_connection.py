@@ -9,8 +9,8 @@ import gevent.socket
 import pytest
 
 from engine.exchange.caller_connection import CallerConnection, InvalidFraming
-from engine.server.caller_socket import CallerSocket
 from engine.server.http1.request import HeadReader, Limits
+from engine.server.sockets.caller_socket import CallerSocket
 from engine.server.worker_connection import WorkerConnection, read_head
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -27,7 +27,7 @@ from typing import IO
 import yaml
 
 from engine.config.keys import default
-from engine.server.heavy_workers.worker import HEAVY_NAME
+from engine.server.heavy_worker import HEAVY_NAME
 from engine.server.recorder_process import RECORDER_NAME
 from engine.server.worker import WORKER_NAME
 from engine.values.caller import digest

@@ -18,7 +18,7 @@ from gevent.monkey import get_original
 
 from engine.server import connection_handler, gunicorn_application
 from engine.server.environ import Environ, request_environ
-from engine.server.heavy_workers.worker import HEAVY_NAME
+from engine.server.heavy_worker import HEAVY_NAME
 from engine.server.http1.request import RequestHead
 from modelway import main
 

@@ -3,7 +3,7 @@ wait: those that apply many others to one value, and those with keywords that ta
 themselves.
 
 They are only presumed to be costly: a worker lets a heavy worker serve their bodies until these
-have shown what they cost (`server/heavy_workers/large_sizes.py`).
+have shown what they cost (`server/large_requests/large_sizes.py`).
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import pytest
 
 from engine.exchange.caller_connection import MIN_COSTLY
 from engine.process.loop_turn import SECONDS
-from engine.server.heavy_workers.large_sizes import PRESUMED, LargeSizes, Lesson
-from engine.server.heavy_workers.pass_requests import NothingPasses
+from engine.server.large_requests.large_sizes import PRESUMED, LargeSizes, Lesson
+from engine.server.large_requests.pass_requests import NothingPasses
 from tests.support.each import each
 
 ABOVE = 128_000

@@ -9,7 +9,7 @@ import gevent
 import gevent.socket
 import pytest
 
-from engine.server.caller_socket import CallerSocket, end_input, linger
+from engine.server.sockets.caller_socket import CallerSocket, end_input, linger
 from tests.support.waiting import PATIENCE
 
 

@@ -17,12 +17,12 @@ from gevent import Greenlet
 from msgspec.structs import replace
 
 from engine.exchange.caller_connection import Answer, InternalCaller
-from engine.server.caller_socket import GeventSocket
-from engine.server.heavy_workers.large_sizes import Lesson
-from engine.server.heavy_workers.pass_requests import Passing
-from engine.server.heavy_workers.passed_request import PassedRequest, Report
 from engine.server.http1.request import RequestHead
 from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
+from engine.server.large_requests.large_sizes import Lesson
+from engine.server.large_requests.pass_requests import Passing
+from engine.server.large_requests.passed_request import PassedRequest, Report
+from engine.server.sockets.caller_socket import GeventSocket
 from engine.values.errors import AbortConnection, AbortReason
 
 _PIECE = 65_536

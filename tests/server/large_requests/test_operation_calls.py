@@ -10,8 +10,8 @@ import pytest
 
 from engine.exchange.caller_connection import InternalCaller
 from engine.process.channel import Channel
-from engine.server.heavy_workers.operation_calls import CallsFromSocket
-from engine.server.heavy_workers.pass_requests import NothingPasses, Passing
+from engine.server.large_requests.operation_calls import CallsFromSocket
+from engine.server.large_requests.pass_requests import NothingPasses, Passing
 from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.heavy_pair import Processes

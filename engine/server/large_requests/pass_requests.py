@@ -9,16 +9,16 @@ import gevent.socket
 
 from engine.exchange.caller_connection import InvalidFraming
 from engine.process.channel import Channel
-from engine.server.caller_socket import GeventSocket
-from engine.server.heavy_workers.large_sizes import LargeSizes
-from engine.server.heavy_workers.passed_request import (
+from engine.server.http1.request_body import ChunkedBody
+from engine.server.large_requests.large_sizes import LargeSizes
+from engine.server.large_requests.passed_request import (
     PassedRequest,
     Report,
     await_heavy_worker,
     receive_report,
     send_request,
 )
-from engine.server.http1.request_body import ChunkedBody
+from engine.server.sockets.caller_socket import GeventSocket
 from engine.values.errors import too_many_large_requests
 
 START_SECONDS = 60.0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.server.listening_sockets import ListeningSockets, PassedSockets, why_unavailable
+from engine.server.sockets.listening_sockets import ListeningSockets, PassedSockets, why_unavailable
 from tests.support.ports import free_port
 
 LOG = logging.getLogger("modelway.test")

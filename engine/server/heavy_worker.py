@@ -17,7 +17,11 @@ from engine.process import file_descriptors
 from engine.process.channel import Channel
 from engine.process.preemption import PREEMPTION
 from engine.server.connection_handler import ConnectionHandler
-from engine.server.heavy_workers.passed_request import ReportingSocket, receive_request, send_report
+from engine.server.large_requests.passed_request import (
+    ReportingSocket,
+    receive_request,
+    send_report,
+)
 from engine.server.listener import Admission
 from engine.server.worker import Worker
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from engine.exchange.caller_connection import InternalCaller
 from engine.process.pickled_messages import receive_bytes, receive_message, send_bytes, send_message
-from engine.server.caller_socket import CallerSocket, GeventSocket
-from engine.server.heavy_workers.large_sizes import Lesson
 from engine.server.http1.request import RequestHead
+from engine.server.large_requests.large_sizes import Lesson
+from engine.server.sockets.caller_socket import CallerSocket, GeventSocket
 from engine.values.errors import GatewayError
 
 _PIECE = 65_536

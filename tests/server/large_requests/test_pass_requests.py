@@ -11,8 +11,8 @@ import gevent.socket
 import pytest
 
 from engine.process.loop_turn import SECONDS
-from engine.server.heavy_workers.large_sizes import Lesson
-from engine.server.heavy_workers.passed_request import receive_request
+from engine.server.large_requests.large_sizes import Lesson
+from engine.server.large_requests.passed_request import receive_request
 from tests.support.heavy_pair import CHUNKED, LARGE, LAST, SMALL, Processes
 
 SIZES = ((b"/costly", 4_096), (b"/costly", 5_000), (b"/other", 5_000))
@@ -98,7 +98,7 @@ def test_heavy_workers_that_do_not_keep_up(processes: Processes) -> None:
 def test_a_heavy_worker_that_does_not_begin_in_time(
     processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.server.heavy_workers.pass_requests.START_SECONDS", 0.05)
+    monkeypatch.setattr("engine.server.large_requests.pass_requests.START_SECONDS", 0.05)
     processes.listener.connections.kill()
     assert processes.answers(LARGE) == ["503"]
 
@@ -145,7 +145,7 @@ def test_without_descriptors_the_worker_serves_it_itself(
         raise OSError(errno.EMFILE, "Too many open files")
 
     monkeypatch.setattr(
-        "engine.server.heavy_workers.pass_requests.gevent.socket.socketpair", exhausted
+        "engine.server.large_requests.pass_requests.gevent.socket.socketpair", exhausted
     )
     assert processes.answers(LARGE) == ["worker /large 10.0.0.1 20"]
 

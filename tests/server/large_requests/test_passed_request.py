@@ -10,8 +10,9 @@ import gevent.socket
 import pytest
 
 from engine.exchange.caller_connection import InternalCaller
-from engine.server.heavy_workers.large_sizes import Lesson
-from engine.server.heavy_workers.passed_request import (
+from engine.server.http1.request import RequestHead
+from engine.server.large_requests.large_sizes import Lesson
+from engine.server.large_requests.passed_request import (
     PassedRequest,
     ReportingSocket,
     await_heavy_worker,
@@ -20,7 +21,6 @@ from engine.server.heavy_workers.passed_request import (
     send_report,
     send_request,
 )
-from engine.server.http1.request import RequestHead
 from tests.support.waiting import PATIENCE
 
 
