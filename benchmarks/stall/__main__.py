@@ -106,5 +106,7 @@ def _measure(gateway: Gateway, work: Callable[[], None]) -> Waits:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["probe"]:
         probe(int(sys.argv[2]))
+    elif sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__)
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 1, sys.argv[2:])

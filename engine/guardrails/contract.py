@@ -76,9 +76,10 @@ def read_verdict(body: bytes, parts: Sequence[TextPart]) -> Verdict:
         raise InvalidVerdict("its answer is not JSON") from error
     if not verdict_validator().accepts(value):
         raise InvalidVerdict("its answer is not as openapi/guard.yaml says")
-    texts = [TextPart(t["pointer"], t["text"], t.get("offset", 0)) for t in value.get("texts", ())]
+    changes = paced(value.get("texts", ()))
+    texts = [TextPart(t["pointer"], t["text"], t.get("offset", 0)) for t in changes]
     places = {(part.pointer, part.offset) for part in paced(parts)}
-    if any((text.pointer, text.offset) not in places for text in texts):
+    if any((text.pointer, text.offset) not in places for text in paced(texts)):
         raise InvalidVerdict("its answer has a pointer that was not in the question")
     return Verdict(value["action"], value.get("reason", ""), value.get("message", ""), texts)
 

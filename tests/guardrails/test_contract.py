@@ -17,6 +17,7 @@ from engine.guardrails.contract import (
 )
 from engine.values.caller import Caller
 from tests.support.exchanges import new_exchange
+from tests.support.loop_turns import loop_turns
 
 PARTS = [TextPart("/messages/0/content", "Hi"), TextPart("/messages/1/content", "long", 20)]
 
@@ -82,3 +83,12 @@ def test_a_verdict_is_read(answer, verdict):
 def test_an_answer_that_is_not_as_the_document_says_is_refused(answer):
     with pytest.raises(InvalidVerdict, match="its answer"):
         read_verdict(answer, PARTS)
+
+
+def test_the_loop_turns_between_the_texts_of_a_question_and_of_its_verdict():
+    parts = [TextPart(f"/input/{number}", "a") for number in range(20)]
+    assert loop_turns(lambda: question(new_exchange(), "request", parts, None)) >= 20
+    assert loop_turns(lambda: read_verdict(b'{"action":"pass"}', parts)) >= 20
+    texts = [{"pointer": part.pointer, "text": "b"} for part in parts]
+    verdict = json.dumps({"action": "redact", "texts": texts}).encode()
+    assert loop_turns(lambda: read_verdict(verdict, parts)) >= 60
