@@ -160,9 +160,9 @@ def operation_hint(name: str, operations: Mapping[str, Operation], config: Confi
         return f"did you mean '{same_name[0]}'?"
     if spec not in config.specs:
         return did_you_mean(spec, config.specs, "an operation is <spec>.<operationId>")
-    return did_you_mean(
-        name, [id_ for id_ in operations if id_.startswith(f"{spec}.")] or operations
-    )
+    if of_spec := [id_ for id_ in operations if id_.startswith(f"{spec}.")]:
+        return did_you_mean(name, of_spec)
+    return f"no operation of '{spec}' can be named here: see the `paths` of its document"
 
 
 def _note_unserved(
