@@ -6,7 +6,8 @@
 # query and cookies (OpenAPI 3.0.3, 4.7.12, "Style Values" and "Style Examples").
 # 1. `X-Limit: 1`, an integer: exegesis, through exegesis-express 4.0.0, misses it. It looks for the name as the document
 #    writes it, where Node.js has names in lower case. Names of fields are case-insensitive (RFC 9110, 5.1).
-# 2. `Cookie: limit=1; theme=dark`: exegesis misses the cookie. (fastify-openapi-glue warns that it does not read them.)
+# 2. `Cookie: limit=1; theme=dark`: exegesis misses the cookie. (fastify-openapi-glue warns that it does not read them;
+#    its README says that it adds nothing to what Fastify can do.)
 # 3. `X-Limits: 1,2`, an array: express-openapi-validator says "Parameter 'style' has incorrect value 'undefined'", the
 #    three others refuse it, too, exegesis for the name.
 # 4. `/items/1,2`, an array in the path: openapi-backend and fastify-openapi-glue want an array, or integers.
