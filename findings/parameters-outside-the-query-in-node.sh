@@ -12,7 +12,7 @@
 #    three others refuse it, too, exegesis for the name.
 # 4. `/items/1,2`, an array in the path: openapi-backend and fastify-openapi-glue want an array, or integers.
 # 5. `?low=1&high=2`, an object `range`: openapi-backend misses `range`.
-# openapi-enforcer 1.23.0 reads all of them, and each of the others the integer in the query. Nothing is said at the start.
+# openapi-enforcer 1.23.0 reads all of them, and each of the others the integer in the query.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
