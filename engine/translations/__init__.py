@@ -36,6 +36,10 @@ _LANGUAGES: Plugins[TargetLanguage] = Plugins(
 )
 
 
+MISPLACED = {"chat_completions": "responses"}
+"""The language of requests that callers send to the operation of another one: Cursor does."""
+
+
 @cache
 def languages() -> tuple[Language, ...]:
     """Every language of chat that callers speak, by its name."""
@@ -104,7 +108,7 @@ def counted_language(dialect: str, path: str) -> Language | None:
 
 def translation(source: str, target: str) -> AnyTranslation:
     if source in {each.name for each in languages()}:
-        other = language("responses") if source == "chat_completions" else None
+        other = language(MISPLACED[source]) if source in MISPLACED else None
         return Translation(language(source), target_language(target), other)
     names = {each.name: each for each in embedding_languages()}
     return EmbeddingTranslation(names[source], names[target])

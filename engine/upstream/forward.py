@@ -102,10 +102,8 @@ class Forward:
     def __call__(self, exchange: Exchange) -> Response:
         selected: Sequence[Any] = exchange.model.targets  # Target, by `select_model`
         targets: Sequence[Target] = selected or self._fixed.order(exchange)
-        requests = carries = None
-        if self._translations is not None and self._translations.translate_some:
-            requests = TranslatedRequests(self._translations, exchange)
-            carries = requests.carries
+        requests = None if self._translations is None else self._translations.requests(exchange)
+        carries = None if requests is None else requests.carries
         candidates = Candidates(
             targets, self._clock, self._services.dice, carries, partial(self._slots, exchange)
         )

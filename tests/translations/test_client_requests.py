@@ -879,7 +879,9 @@ def test_a_request_of_responses_to_chat_completions_is_answered_as_a_chat(target
     ("body", "is_one"),
     [
         (b'{"input":"x"}', True),
-        (b'{"tools":[{"messages":1}],"input":[]}' + b" " * 2_000, False),
+        (b'{"tools":[{"messages":1}],"input":[]}', True),
+        (b' {"tools":["messages"],"input":[]}', True),
+        (b' { "model":"m", "messages": [{"role": "user"}],"input":[]}', False),
         (b'{"a":"' + b" " * 2_000 + b'","tools":[{"messages":1}],"input":[]}', True),
         (b'{"messages":[],"input":"x"}', False),
         (b'{"a":"' + b" " * 2_000 + b'","messages":[],"input":"x"}', False),
@@ -889,3 +891,23 @@ def test_a_request_of_responses_to_chat_completions_is_answered_as_a_chat(target
 )
 def test_a_request_of_responses_has_an_input_and_no_messages(body: bytes, is_one: bool) -> None:
     assert is_responses_request(body) is is_one
+
+
+@pytest.mark.parametrize("target", ["messages", "chat_completions", "generate_content"])
+def test_a_request_of_responses_may_have_members_as_chats_have_them(target: str) -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a": 1}'}
+    result = {"type": "function_call_output", "call_id": "c1", "output": "x"}
+    function = {"name": "f", "parameters": OBJECT}
+    right = {
+        "input": [call, result],
+        "tools": [{"type": "function", **function}],
+        "tool_choice": {"type": "function", "name": "f"},
+    }
+    odd = {
+        "input": [{**call, "arguments": {"a": 1}}, result],
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": {"type": "function", "function": {"name": "f"}},
+    }
+    translated = exchange("responses", target, odd)
+    assert translated.dropped == []
+    assert json.loads(translated.target_request.body) == sent("responses", target, right)

@@ -52,23 +52,21 @@ def translate_for_targets(
     entries: list[TargetTranslation | None] = []
     for target in cast("Sequence[Target]", exchange.model.targets):
         language = operations.language(target.entry, target.upstream.dialect, operation)
-        entries.append(
-            _translate(translations, exchange, target, (operation.language, language))
-            if language
-            else None
-        )
+        languages = operation.language, language or operation.language
+        entries.append(_translate(translations, exchange, target, languages))
     return entries
 
 
 def _translate(
     translations: RouteTranslations, exchange: Exchange, target: Target, languages: tuple[str, str]
-) -> TargetTranslation:
+) -> TargetTranslation | None:
     upstream, model = target.upstream.name, target.model or exchange.model.name
     try:
         translated = translations.translate(exchange, target)
     except GatewayError as error:
         return TargetTranslation(upstream, model, *languages, refusal=error)
-    assert translated is not None  # this target has a language
+    if translated is None:
+        return None
     request = translated.target_request
     if target.edits:
         proxy_request = translated_request(target, exchange, translated)

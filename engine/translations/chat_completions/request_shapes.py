@@ -10,7 +10,7 @@ from engine.translations.neutral.answer_json import TextPiece
 from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject, UnknownObject
 from engine.translations.vendors.openai_content import AudioPart, RefusalPart
-from engine.translations.vendors.openai_request_fields import FunctionObject
+from engine.translations.vendors.openai_request_fields import FunctionObject, with_text_arguments
 
 
 class TextPart(JsonObject, tag="text"):
@@ -65,9 +65,7 @@ class CalledFunction(JsonObject):
 
     @classmethod
     def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
-        text = bytes(members.get("arguments", b""))
-        is_object = text.startswith(b"{")
-        return {**members, "arguments": Raw(encode(text.decode()))} if is_object else members
+        return with_text_arguments(members)
 
 
 class CallObject(JsonObject, tag="function"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from itertools import compress, repeat
+from mmap import mmap
 from operator import is_not
 from typing import TypeVar
 
@@ -150,7 +151,7 @@ def decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -
         raise WrongType(place or WHOLE_TEXT, expected) from error
 
 
-def value_of(decoder: Decoder[_T], text: bytes | str | Raw) -> _T | None:
+def value_of(decoder: Decoder[_T], text: bytes | mmap | str | Raw) -> _T | None:
     """The value of a JSON text; None for one of another type."""
     try:
         return decoder.decode(text)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct
 
+from engine.translations.neutral.json_members import OBJECT, value_of
 from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject, UnknownObject
 from engine.translations.vendors.openai_content import AudioPart, RefusalPart
-from engine.translations.vendors.openai_request_fields import FunctionObject
+from engine.translations.vendors.openai_request_fields import FunctionObject, with_text_arguments
 
 
 class TextPart(JsonObject, tag="text"):
@@ -102,6 +103,10 @@ class CallItem(ItemObject):
     arguments: str | None = None
     parsed_arguments: Raw = Raw()
 
+    @classmethod
+    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
+        return with_text_arguments(members)
+
 
 class CustomCallItem(CallItem):
     input: str | None = None
@@ -140,10 +145,18 @@ class ReasoningItem(JsonObject):
 
 
 class FunctionTool(FunctionObject):
-    """The declaration as a tool; loading it later changes no answer."""
+    """The declaration as a tool; loading it later changes no answer. Some programs nest its members
+    as chat completions do."""
 
     type: Raw = Raw()
     defer_loading: Raw = Raw()
+
+    @classmethod
+    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
+        function = value_of(OBJECT, members.get("function", b"")) if "name" not in members else None
+        if function is None:
+            return members
+        return {name: raw for name, raw in members.items() if name != "function"} | function
 
 
 class RequestObject(JsonObject):

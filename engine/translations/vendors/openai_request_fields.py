@@ -4,8 +4,10 @@ sampling. Chat completions have some members inside another one (`nested`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Mapping
 from itertools import compress
+from mmap import mmap
 from operator import attrgetter
 from typing import Literal
 
@@ -14,7 +16,7 @@ from msgspec.json import Decoder
 
 from engine.translations.neutral.calls import digest
 from engine.translations.neutral.content import Extra, read_cache_mark
-from engine.translations.neutral.json_members import NULL, Members, WrongType, value_of
+from engine.translations.neutral.json_members import NULL, Members, WrongType, encode, value_of
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import NO_REASONING, is_wide, number, read_web_search
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
@@ -55,6 +57,13 @@ class FunctionObject(JsonObject):
     description: str | None = None
     parameters: Raw = Raw()
     strict: bool | None = None
+
+
+def with_text_arguments(members: dict[str, Raw]) -> dict[str, Raw]:
+    """The members of a call, with arguments that are an object as their text."""
+    text = bytes(members.get("arguments", b""))
+    is_object = text.startswith(b"{")
+    return {**members, "arguments": Raw(encode(text.decode()))} if is_object else members
 
 
 def read_function(function: FunctionObject, place: str, schema_member: str = "parameters") -> Tool:
@@ -117,7 +126,7 @@ def _name_of(tool: Members, *, nested: bool) -> str | None:
     """The name of a function, or of a tool that one stands for; None for another tool."""
     if (tool.text("type") or "function") not in ("function", "tool" if nested else "custom"):
         return None
-    function = tool.members("function") if nested and "name" not in tool else tool
+    function = tool.members("function") if "name" not in tool and "function" in tool else tool
     name = None if function is None else function.text("name")
     if not name:
         raise tool.wrong("function.name" if nested else "name", "the name of a function")
@@ -247,10 +256,12 @@ class _Turns(Struct):
 
 
 _TURNS = Decoder(_Turns)
+_CHAT = re.compile(rb'\s*\{[^{]*?"messages"\s*:')
 
 
-def is_responses_request(body: bytes) -> bool:
+def is_responses_request(body: bytes | mmap) -> bool:
     """Whether a request has an `input` in place of `messages`: Cursor sends them to chats."""
-    is_chat = b'"messages"' in body[:2_000] or b'"input"' not in body  # nearly always
-    turns = None if is_chat else value_of(_TURNS, body)
+    if body.find(b'"input"') < 0 or _CHAT.match(body, 0, 2_000):  # nearly always
+        return False
+    turns = value_of(_TURNS, body)
     return turns is not None and bool(turns.input) and not turns.messages

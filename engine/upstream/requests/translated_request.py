@@ -17,6 +17,7 @@ from engine.process.preemption import PREEMPTION
 from engine.translations import AnyExchange, AnyTranslation
 from engine.translations.neutral.language import Language, RequestLine
 from engine.translations.neutral.refusals import LossRules
+from engine.translations.vendors.openai_request_fields import is_responses_request
 from engine.upstream.requests.build_request import request_headers
 from engine.upstream.targets.target import Target
 from engine.values.errors import GatewayError, without_frames
@@ -34,6 +35,9 @@ class TargetTranslation(Struct, frozen=True):
     rules: LossRules
 
 
+_Table = Mapping[tuple[str, str], TargetTranslation]
+
+
 class TranslationTables:
     """How requests of each operation are translated, by the entry under `models` and the dialect of
     a target. The operations of a kind share a table."""
@@ -41,27 +45,31 @@ class TranslationTables:
     def __init__(self, operations: ModelOperations, models: Mapping[str, Model]) -> None:
         self._operations = operations
         self._models = models
-        self._tables: dict[tuple[Kind, str], Mapping[tuple[str, str], TargetTranslation]] = {}
+        self._tables: dict[tuple[Kind, str], tuple[_Table, _Table]] = {}
 
-    def of(
-        self, operation: ModelOperation, source: str
-    ) -> Mapping[tuple[str, str], TargetTranslation]:
-        """The table of an operation whose requests are in the language `source`."""
+    def of(self, operation: ModelOperation, source: str) -> tuple[_Table, _Table]:
+        """The table of an operation whose requests are in the language `source`; and that of such
+        requests in another language, for targets that speak `source`."""
         key = self._operations.kind(operation), source
         if key not in self._tables:
-            self._tables[key] = dict(self._rows(operation, source))
+            rows = [*self._rows(operation, source)]
+            self._tables[key] = (
+                {place: row for is_own, place, row in rows if not is_own},
+                {place: row for is_own, place, row in rows if is_own},
+            )
         return self._tables[key]
 
     def _rows(
         self, operation: ModelOperation, source: str
-    ) -> Iterator[tuple[tuple[str, str], TargetTranslation]]:
+    ) -> Iterator[tuple[bool, tuple[str, str], TargetTranslation]]:
         for entry, model in self._models.items():
             for dialect in self._operations.dialects(entry):
                 name = self._operations.language(entry, dialect, operation)
-                if name:
-                    translation = translations.translation(source, name)
+                may_be_other = source in translations.MISPLACED and model.translate != "off"
+                if name or (name == "" and may_be_other):
+                    translation = translations.translation(source, name or source)
                     rules = LossRules(model.translate == "lossy", Patterns(model.drop))
-                    yield (entry, dialect), TargetTranslation(translation, rules)
+                    yield not name, (entry, dialect), TargetTranslation(translation, rules)
 
 
 class RouteTranslations:
@@ -84,28 +92,36 @@ class RouteTranslations:
         self.stream = source is not None and operation.path.endswith(source.stream_suffix or "\0")
         self.compacts = isinstance(source, Language) and source.compacts(operation.path)
         self._clock, self._summaries = clock, summaries
-        self._translations: Mapping[tuple[str, str], TargetTranslation] = {}
+        self._translations: _Table = {}
+        self._own: _Table = {}
         if source is not None and tables is not None:
-            self._translations = tables.of(operation, source.name)
+            self._translations, self._own = tables.of(operation, source.name)
 
     def __bool__(self) -> bool:
         """Whether a request may need a translation, or the removal of signatures."""
-        return bool(self._translations) or self._relayed is not None
+        return self._relayed is not None or bool(self._translations)
 
-    @property
-    def translate_some(self) -> bool:
-        """Whether the requests for any target are translated."""
-        return bool(self._translations)
+    def requests(self, exchange: Exchange) -> TranslatedRequests | None:
+        """The translations of a request, None if it is relayed to every target."""
+        is_other = self._is_other(exchange)
+        if not (self._translations or is_other):
+            return None
+        return TranslatedRequests(self, exchange, is_other=is_other)
 
-    def of(self, target: Target) -> TargetTranslation | None:
-        """How requests are translated for a target, None for a target without a translation."""
-        return self._translations.get((target.entry, target.upstream.dialect))
+    def of(self, target: Target, *, is_other: bool) -> TargetTranslation | None:
+        """How a request is translated for a target, None if it is relayed. `is_other`: it is not in
+        the language of its path."""
+        key = target.entry, target.upstream.dialect
+        return self._translations.get(key) or (self._own.get(key) if is_other else None)
+
+    def _is_other(self, exchange: Exchange) -> bool:
+        return bool(self._own) and is_responses_request(exchange.body.buffer)
 
     def translate(self, exchange: Exchange, target: Target) -> AnyExchange | None:
-        """The translated request for a target, None for a target without a translation. Raises
-        GatewayError 400 for a request that cannot be translated.
+        """The translated request for a target, None if it is relayed. Raises GatewayError 400 for
+        one that cannot be translated.
         """
-        translation = self.of(target)
+        translation = self.of(target, is_other=self._is_other(exchange))
         return None if translation is None else self.request(exchange, target, translation)
 
     def request(
@@ -164,14 +180,17 @@ class TranslatedRequests:
     """The translations of one request, each made before the first attempt of its target. Targets of
     equal entry, upstream and model share it, as the replicas of a target do."""
 
-    def __init__(self, translations: RouteTranslations, exchange: Exchange) -> None:
+    def __init__(
+        self, translations: RouteTranslations, exchange: Exchange, *, is_other: bool = False
+    ) -> None:
         self._translations = translations
         self._exchange = exchange
+        self._is_other = is_other
         self._results: dict[_Key, AnyExchange | GatewayError] = {}
 
     def carries(self, target: Target) -> bool:
         """Whether a target can get the request, unchanged or translated."""
-        translation = self._translations.of(target)
+        translation = self._translations.of(target, is_other=self._is_other)
         if translation is None:
             return True
         key = _key(target)

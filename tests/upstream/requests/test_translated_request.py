@@ -179,8 +179,29 @@ MESSAGES = ModelOperation("anthropic.chat", "anthropic", "/messages", "messages"
 
 
 def test_a_route_whose_models_speak_its_language_translates_nothing() -> None:
-    assert route().translate_some
-    assert not route(EMBEDDINGS).translate_some
+    assert route().requests(chat()) is not None
+    assert route(EMBEDDINGS).requests(chat()) is None
+
+
+@pytest.mark.parametrize("translate", ["strict", "off"])
+def test_a_target_of_chats_gets_a_request_of_responses_as_a_chat(translate: str) -> None:
+    body = Body(b'{"model": "alias", "input": "Hi"}')
+    cursor = new_exchange(body=body, media_type="application/json", model="alias")
+    own = target("openai", "gpt-5")
+    routes = route(operation=CHAT, translate=translate)
+    requests = routes.requests(cursor)
+    assert requests is None or requests.carries(own)
+    translated = None if requests is None else requests.translated(own)
+    if translate == "off":
+        assert translated is None
+        return
+    assert translated is not None
+    sent = json.loads(translated.target_request.body)
+    assert sent == {"model": "gpt-5", "messages": [{"role": "user", "content": "Hi"}]}
+    assert routes.translate(chat(), own) is None
+    same = routes.requests(chat())
+    assert same is None or same.carries(own)
+    assert same is None or same.translated(own) is None
 
 
 SEALED = {"type": "thinking", "thinking": "Hm", "signature": "modelway:responses:x"}
