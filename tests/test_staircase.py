@@ -144,6 +144,25 @@ def test_every_folder_says_what_belongs_there():
     assert [f for f, text in texts.items() if not ast.get_docstring(ast.parse(text))] == []
 
 
+MAX_LINES = 320
+"""The most lines of a module: of a longer one, a part is a module of its own."""
+
+
+def too_long(modules: list[tuple[str, str]]) -> dict[str, int]:
+    """The modules of more lines than a module may have, with their number."""
+    lengths = {name: text.count("\n") for name, text in modules}
+    return {name: lines for name, lines in lengths.items() if lines > MAX_LINES}
+
+
+def test_no_module_has_too_many_lines():
+    assert too_long(sources()) == {}
+
+
+@pytest.mark.parametrize(("lines", "long"), [(MAX_LINES, {}), (MAX_LINES + 1, {"a": 321})])
+def test_a_module_of_one_line_too_many_is_noticed(lines, long):
+    assert too_long([("a", "x = 1\n" * lines)]) == long
+
+
 def test_imports_go_down_or_stay_in_their_room():
     assert [
         str(each_import)

@@ -22,8 +22,8 @@ from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper
 from engine.telemetry import batch
 from engine.telemetry.health import ConfigStatus
-from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.telemetry.metrics.storage.folder import folder_of
+from engine.telemetry.metrics.worker_metrics import WorkerMetrics
 from engine.values.caller import digest
 
 TOKEN = "mw-" + "a" * 64
@@ -80,7 +80,7 @@ class House:
         self._journals: list[Journal] = []
         setattr(Shipper, "start", lambda shipper: self._shippers.append(shipper))  # noqa: B010
         setattr(Journal, "start", lambda journal: self._journals.append(journal))  # noqa: B010
-        for background in (MetricsRecorder, PeriodicTask):
+        for background in (WorkerMetrics, PeriodicTask):
             setattr(background, "start", lambda task, **options: None)  # noqa: B010
         batch.INTERVAL, batch.MAX_ITEMS = 1e9, BATCH
         plan = planned.plan

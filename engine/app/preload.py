@@ -12,7 +12,7 @@ from engine.config.console import SIGN_IN
 from engine.plan.plan import Plan
 from engine.upstream.client.tls import read_authorities
 
-_METRICS = "engine.telemetry.metrics.recorder", "engine.telemetry.metrics.inference"
+_METRICS = "engine.telemetry.metrics.worker_metrics", "engine.telemetry.metrics.inference"
 _COUNTERS = "engine.stores.counters.memory"
 _WARNINGS = "engine.app.services.limit_warnings"
 _RECORDS = "engine.app.services.records", "engine.callers.records"

@@ -13,13 +13,13 @@ from pathlib import Path as FilePath
 from msgspec import Struct, field
 
 from engine.config.callers import JwtIssuer
+from engine.config.catalog_updates import SHIPPED, Catalog
 from engine.config.client_secrets import ClientSecrets
 from engine.config.console import Console
 from engine.config.keys import default
 from engine.config.mcp import McpServer
 from engine.config.models import Model
 from engine.config.objects import Objects
-from engine.config.provider_catalog import SHIPPED, Catalog
 from engine.config.routes import Policy, RouteConfig
 from engine.config.server import Server
 from engine.config.specs import Spec

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from engine import credentials
 from engine.config import duration_bounds, keys, schema_check
 from engine.config.callers import JwtIssuer, JwtReader
+from engine.config.catalog_updates import read_catalog
 from engine.config.client_secrets import read_client_secrets
 from engine.config.config import Config, InvalidEntries
 from engine.config.console import read_console
@@ -27,7 +28,6 @@ from engine.config.models import TargetReader, read_model
 from engine.config.objects import read_objects
 from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.prices import read_team_prices
-from engine.config.provider_catalog import read_catalog
 from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
 from engine.config.server import Server, read_server

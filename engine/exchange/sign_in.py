@@ -27,7 +27,7 @@ class Arrival(NamedTuple):
 
 class SignIn(Protocol):
     """Signs people in, and finds the callers of their pages' requests
-    (`engine.callers.sign_in.authorization_code`). `base_url` is the address of the gateway."""
+    (`engine.callers.sign_in.page_sign_in`). `base_url` is the address of the gateway."""
 
     base_url: str
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from engine.exchange.client_secret import ClientSecret
-from engine.exchange.computing_turns import Turns
 from engine.exchange.exchange import Observer
+from engine.exchange.large_request_turns import Turns
 from engine.exchange.sign_in import SignIn
 from engine.exchange.token_bucket import GuessLimit
 from engine.values.admission import AdmissionQueues
@@ -67,7 +67,7 @@ class SignedTokens(Protocol):
 
 
 class ResponseStore(Protocol):
-    """Stored responses by a key (`stores.database.stored_responses`, in the recorder). Times are
+    """Stored responses by a key (`stores.database.expiring_values`, in the recorder). Times are
     Unix seconds. All raise DatabaseError."""
 
     def put(self, key: bytes, expires: float, data: bytes, /) -> None:

@@ -25,8 +25,8 @@ from engine.mock.examples import (
 )
 from engine.mock.object_store import ObjectStore
 from engine.mock.roles import FACTS, item_shapes, role_of
-from engine.mock.session import session
 from engine.mock.uploads import Uploads
+from engine.mock.websocket import session
 from engine.relay.websocket.sessions import SessionLimits, Sessions
 from engine.sockets.upgrade import ResponsesSockets, SocketSettings
 from engine.spec.document.path_templates import variables

@@ -1,4 +1,7 @@
-"""`rate_limit: {requests: 600, per: 1m}`: requests per window; one more gets 429."""
+"""`rate_limit: {requests: 600, per: 1m}`: requests per window; one more gets 429.
+
+What such a quota counts, and its refusal, is the row `requests` of KINDS in `values/quota.py`.
+"""
 
 from __future__ import annotations
 

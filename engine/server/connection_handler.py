@@ -14,13 +14,13 @@ import gevent
 from engine.edge.falcon_application import Application
 from engine.exchange.exchange import Response
 from engine.process.loop_turn import SECONDS, await_turn
+from engine.server.connection_admission import IdleConnections
 from engine.server.environ import Environ, SchemeHeaders, address_fields, request_environ
 from engine.server.http1.request import HeadReader, InvalidRequest, Limits, RequestHead
 from engine.server.http1.response import ResponseWriter
 from engine.server.large_requests.operation_calls import CallsFromSocket
 from engine.server.large_requests.pass_requests import NothingPasses, Passing
 from engine.server.large_requests.passed_request import PassedRequest, ReportingSocket
-from engine.server.listener import IdleConnections
 from engine.server.sockets.caller_socket import CallerSocket, GeventSocket
 from engine.server.worker_connection import RefusedBody, WorkerConnection, read_head
 from engine.values.errors import AbortConnection, AbortReason, GatewayError

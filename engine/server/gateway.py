@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from engine.app.services.worker_services import record
+from engine.app.services.worker_services import run_recorder
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.master_state import WorkerState
 from engine.server.recorder_process import Run
@@ -59,7 +59,7 @@ class Gateway(GunicornApplication):
         config = self.plans.plan.config
         if not config.needs_recorder:
             return None
-        return partial(record, config, self._folder)
+        return partial(run_recorder, config, self._folder)
 
     @property
     def config(self) -> str:

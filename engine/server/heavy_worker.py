@@ -16,13 +16,13 @@ from gunicorn.errors import AppImportError
 from engine.process import file_descriptors
 from engine.process.channel import Channel
 from engine.process.preemption import PREEMPTION
+from engine.server.connection_admission import Admission
 from engine.server.connection_handler import ConnectionHandler
 from engine.server.large_requests.passed_request import (
     ReportingSocket,
     receive_request,
     send_report,
 )
-from engine.server.listener import Admission
 from engine.server.worker import Worker
 
 HEAVY_NAME = "modelway-heavy"

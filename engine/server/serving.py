@@ -12,7 +12,7 @@ from engine.app.services.telemetry import telemetry_of
 from engine.app.services.worker_services import services_of
 from engine.callers.revocation import RemovedTokens
 from engine.edge.falcon_application import Application
-from engine.exchange.computing_turns import Turns
+from engine.exchange.large_request_turns import Turns
 from engine.plan.plan import Plan
 from engine.process.channel import Channel
 from engine.process.gc_pause import no_collection

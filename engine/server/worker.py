@@ -27,6 +27,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from engine.edge.falcon_application import Application
 from engine.process import file_descriptors
+from engine.server.connection_admission import Admission, IdleConnections
 from engine.server.connection_handler import (
     NOTHING_PASSES,
     ConnectionHandler,
@@ -38,7 +39,7 @@ from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.gevent_patches import patching
 from engine.server.http1.request import Limits
 from engine.server.large_requests.pass_requests import Passing
-from engine.server.listener import Accepting, Admission, IdleConnections, Listener
+from engine.server.listener import Accepting, Listener
 from engine.server.serving_processes import ALONE, Role
 from engine.server.shutdown import (
     DUMP_SIGNAL,

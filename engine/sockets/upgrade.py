@@ -16,8 +16,8 @@ from engine.exchange.caller_connection import Answer, InternalCaller, TrySend, U
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.request_record import Traffic
 from engine.exchange.stage_services import Services
-from engine.relay.websocket.acceptance import require_take_over, send_head
 from engine.relay.websocket.channel import Channel
+from engine.relay.websocket.connection_upgrade import require_take_over, send_head
 from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
 from engine.relay.websocket.sessions import SessionLimits, Sessions
 from engine.sockets.lanes import Run

@@ -1,5 +1,5 @@
 """Taking turns to compute, in a process that serves large requests only
-(`exchange/computing_turns.py`).
+(`exchange/large_request_turns.py`).
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from engine.exchange.caller_connection import CallerConnection
-from engine.exchange.computing_turns import Turns
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.large_request_turns import Turns
 from engine.exchange.request_body import ReceivedBody
 from engine.process.preemption import PREEMPTION
 

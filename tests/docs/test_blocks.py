@@ -70,7 +70,7 @@ ELSEWHERE = {
     ("docs/how-to/objects.md", f"{_OBJECTS}  files:"): "tests/e2e/test_file_copies.py",
     ("docs/reference/ledger.md", "specs:"): "tests/e2e/test_usage_answer.py",
     ("docs/reference/ledger.md", "modelway usage --rows"): "tests/cli/usage/test_export_table.py",
-    ("docs/reference/ledger.md", "groq:"): "tests/config/test_provider_catalog.py",
+    ("docs/reference/ledger.md", "groq:"): "tests/config/test_catalog_updates.py",
     ("docs/reference/ledger.md", "$ curl"): "tests/e2e/test_usage_answer.py",
     ("docs/how-to/warnings.md", "{\n"): "tests/callers/limits/test_limit_event.py",
     ("docs/how-to/tools.md", "upstreams:"): "tests/e2e/test_mcp_servers.py",

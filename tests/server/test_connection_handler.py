@@ -12,10 +12,10 @@ import pytest
 
 from engine.exchange.exchange import Response
 from engine.server import connection_handler
+from engine.server.connection_admission import IdleConnections
 from engine.server.connection_handler import ConnectionHandler, HTTPSettings, closing
 from engine.server.environ import SchemeHeaders
 from engine.server.http1.request import Limits
-from engine.server.listener import IdleConnections
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.waiting import PATIENCE
 

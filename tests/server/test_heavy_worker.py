@@ -15,9 +15,9 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from engine.config.server import Server
 from engine.process.channel import Channel
+from engine.server.connection_admission import Admission, IdleConnections
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.heavy_worker import HeavyWorker
-from engine.server.listener import Admission, IdleConnections
 from engine.server.serving_processes import Role
 from tests.support.heavy_pair import LARGE, SMALL, Processes
 from tests.support.waiting import PATIENCE

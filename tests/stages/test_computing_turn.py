@@ -11,8 +11,8 @@ import gevent
 import pytest
 
 from engine.exchange.caller_connection import CallerConnection
-from engine.exchange.computing_turns import Turns
 from engine.exchange.exchange import Exchange, Handler, Response, compose
+from engine.exchange.large_request_turns import Turns
 from engine.exchange.request_body import Body
 from engine.process.preemption import INTERVAL, Preemption
 from engine.stages.computing_turn import end_turn, in_parts, take_turn

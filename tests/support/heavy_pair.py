@@ -11,12 +11,12 @@ from gevent.pool import Pool
 
 from engine.exchange.caller_connection import InvalidFraming
 from engine.process.channel import Channel
+from engine.server.connection_admission import IdleConnections
 from engine.server.connection_handler import ConnectionHandler, HTTPSettings
 from engine.server.environ import SchemeHeaders
 from engine.server.heavy_worker import HeavyListener
 from engine.server.http1.request import Limits
 from engine.server.large_requests.pass_requests import NothingPasses, Passing
-from engine.server.listener import IdleConnections
 from engine.values.errors import GatewayError
 from tests.support.waiting import PATIENCE
 

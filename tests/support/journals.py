@@ -3,7 +3,7 @@
 import time
 
 from engine.stores.ledger.journal import Journal
-from engine.stores.ledger.journal_files import files
+from engine.stores.ledger.journal_segments import files
 from engine.stores.ledger_entry import Entry, decode, encode
 
 

@@ -22,14 +22,14 @@ def counted(folder, start):
     }
 
 
-def fill_the_file(cells, metric):
+def fill_the_file(worker_numbers, metric):
     """Count series until a file has no room for another one; the number of the counted ones."""
     for number in range(10_000):
         labels = (f"model-{number}",)
         if metric.kind == "histogram":
-            cells.observe(metric, labels, 0.7)
+            worker_numbers.observe(metric, labels, 0.7)
         else:
-            cells.add(metric, labels, 1.0)
-        if cells.file(metric).is_full:
+            worker_numbers.add(metric, labels, 1.0)
+        if worker_numbers.file(metric).is_full:
             return number
     raise AssertionError("there is always room")

@@ -12,7 +12,7 @@ import orjson
 from engine.app.services.bearers import source_of
 from engine.app.services.sign_in import sign_in_of
 from engine.callers.jwt.key_set import KeySet
-from engine.callers.sign_in.authorization_code import PageSignIn
+from engine.callers.sign_in.page_sign_in import PageSignIn
 from engine.callers.sign_in.provider import Answer
 from engine.config.load import load
 from engine.exchange.sign_in import Arrival

@@ -44,7 +44,7 @@ CONNECTIONS: set[int] = set()
 _LATE = (
     "engine.app.build",
     "engine.app.services.limit_warnings",
-    "engine.app.services.recorder",
+    "engine.app.services.recorder_work",
     "engine.cli.mock",
     "engine.cli.serve",
     "engine.exchange.client_secret_keys",

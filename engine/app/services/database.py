@@ -17,10 +17,10 @@ from engine.exchange.stage_services import UsageSums
 from engine.plan.plan import CannotConnect
 from engine.stores.database.batches import BatchTable
 from engine.stores.database.caller_sums import CallerSums
+from engine.stores.database.expiring_values import ExpiringValues
 from engine.stores.database.failures import DatabaseAway, DatabaseError
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.open_database import open_database
-from engine.stores.database.stored_responses import ResponseTable
 from engine.stores.database.tokens import TokenList, caller_lookup
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal, JournalError
@@ -54,7 +54,7 @@ class DatabaseRecords:
     def __init__(self, config: Config, url: str) -> None:
         self._database = open_database(url, busy=0.05)
         self.look_up = caller_lookup(self._database, config.currency)
-        self.responses = ResponseTable(self._database)
+        self.responses = ExpiringValues(self._database)
         self.batches = BatchTable(self._database)
         self._ledger = open_database(url, busy=0.05, pool=_LEDGER_CONNECTIONS)
         self.tokens = TokenList(self._ledger, config.currency)

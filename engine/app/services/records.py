@@ -1,5 +1,5 @@
 """What a worker does with the records of a config: finds callers by their tokens, and writes the
-ledger's journal. It imports no database: the recorder does (`recorder.py`).
+ledger's journal. It imports no database: the recorder does (`recorder_work.py`).
 """
 
 from __future__ import annotations

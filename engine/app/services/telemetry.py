@@ -138,10 +138,10 @@ def _metrics(
     is_worker: bool = True,
 ) -> None:
     from engine.telemetry.metrics.inference import InferenceTables
-    from engine.telemetry.metrics.recorder import MetricsRecorder
     from engine.telemetry.metrics.usage import UsageTables
+    from engine.telemetry.metrics.worker_metrics import WorkerMetrics
 
-    metrics = MetricsRecorder(
+    metrics = WorkerMetrics(
         folder,
         config.currency,
         parts.collectors,

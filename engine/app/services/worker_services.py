@@ -133,12 +133,12 @@ def _warn(
         raise CannotConnect(f"events for webhooks cannot be kept: {error}") from error
 
 
-def record(config: Config, folder: Path | None, channel: Channel) -> None:
-    """Be the recorder of a config that needs one, see `recorder.py`."""
+def run_recorder(config: Config, folder: Path | None, channel: Channel) -> None:
+    """Be the recorder of a config that needs one, see `recorder_work.py`."""
     with no_collection(keep=True):  # a tenth of the import of SQLAlchemy would be collections
-        from engine.app.services import recorder
+        from engine.app.services import recorder_work
 
-    recorder.record(config, folder, channel)
+    recorder_work.run_recorder(config, folder, channel)
 
 
 class _Records(NamedTuple):

@@ -18,7 +18,7 @@ from msgspec import Struct
 from engine.callers.jwt.cached_load import CachedLoad
 from engine.callers.jwt.endpoint import endpoint, object_of
 from engine.callers.jwt.refusal import KeysUnavailable
-from engine.callers.sign_in.flow import Flow
+from engine.callers.sign_in.pending_sign_in import PendingSignIn
 from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
 from engine.config.console import SignInConfig
 
@@ -71,7 +71,7 @@ class Provider:
         except KeysUnavailable as error:
             raise ProviderUnavailable(str(error)) from error
 
-    def authorization_url(self, flow: Flow) -> str:
+    def authorization_url(self, pending: PendingSignIn) -> str:
         """Where a person signs in (OpenID Connect Core 1.0, 3.1.2.1). Raises
         ProviderUnavailable."""
         parameters = {
@@ -79,9 +79,9 @@ class Provider:
             "client_id": self._config.client_id,
             "redirect_uri": self._redirect_uri,
             "scope": " ".join(self._config.scopes),
-            "state": flow.state,
-            "nonce": flow.nonce,
-            "code_challenge": flow.challenge,
+            "state": pending.state,
+            "nonce": pending.nonce,
+            "code_challenge": pending.challenge,
             "code_challenge_method": "S256",
         }
         return _with_query(self.metadata().authorization, parameters)

@@ -1,5 +1,5 @@
-"""Why somebody cannot sign in. Apart from `flow.py`, which loads cryptography: who only catches
-these needs none of it."""
+"""Why somebody cannot sign in. Apart from `pending_sign_in.py`, which loads cryptography: who
+only catches these needs none of it."""
 
 from __future__ import annotations
 

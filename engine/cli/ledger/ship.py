@@ -12,8 +12,8 @@ from engine.cli.database import database_at, database_options, location_of
 from engine.cli.output import format_option
 from engine.config.config_files import ConfigFiles
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.journal_files import files
 from engine.stores.ledger.journal_folder import FolderInUse, ShippedFolder, ship_folder
+from engine.stores.ledger.journal_segments import files
 from engine.stores.ledger.writer import LedgerWriter
 from engine.values.units import format_count
 

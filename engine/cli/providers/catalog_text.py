@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import yaml
 
 from engine.config import providers
-from engine.config.provider_catalog import KEYS
+from engine.config.catalog_updates import KEYS
 from engine.values.trees import Section
 
 _HEAD = "# Models and prices of providers, for `providers.catalog` of gateway.yaml.\n"

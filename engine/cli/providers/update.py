@@ -14,9 +14,9 @@ from msgspec import to_builtins
 from engine.cli.config_file import config_option, errors_exit, print_problems
 from engine.cli.output import complete_file, format_option
 from engine.cli.providers.catalog_text import catalog_text
+from engine.config.catalog_updates import Catalog, read_catalog_file, with_newer
 from engine.config.config_files import ConfigFiles
 from engine.config.load import load_file
-from engine.config.provider_catalog import Catalog, read_catalog_file, with_newer
 from engine.offline.diff.catalogs import (
     CatalogChange,
     ProviderChanges,

@@ -15,7 +15,7 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-from engine.mcp.protocol.event_text import stream_text
+from engine.mcp.protocol.streamed_result import stream_text
 from engine.values.event_json import json_object
 from engine.values.media_types import essence, is_json
 

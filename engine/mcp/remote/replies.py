@@ -14,8 +14,8 @@ from typing import Any
 
 import orjson
 
-from engine.mcp.protocol.event_text import event_data
 from engine.mcp.protocol.json_rpc import ProtocolError, check_depth
+from engine.mcp.protocol.streamed_result import event_data
 from engine.process.loop_turn import pacer
 
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")

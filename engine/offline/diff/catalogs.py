@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from engine.config.provider_catalog import Catalog
+from engine.config.catalog_updates import Catalog
 from engine.config.providers import Provider, ProviderModel
 
 _FACTS = ("tasks", "context", "output", "input", "capabilities", "deprecated")

@@ -37,7 +37,7 @@ from msgspec import Struct
 
 from engine.process.log_throttle import LogThrottle
 from engine.process.periodic import PeriodicTask
-from engine.stores.ledger.journal_files import Segment, create
+from engine.stores.ledger.journal_segments import Segment, create
 from engine.stores.ledger_entry import Entry, encode
 
 INTERVAL = 0.25

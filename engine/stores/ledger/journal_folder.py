@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.stores.ledger.journal_files import Segment, claim, files
+from engine.stores.ledger.journal_segments import Segment, claim, files
 from engine.stores.ledger.writer import LedgerWriter
 from engine.stores.ledger_entry import decode
 

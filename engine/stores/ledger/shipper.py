@@ -33,7 +33,7 @@ from engine.process.periodic import PeriodicTask
 from engine.stores.database.failures import DatabaseError
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Lag
-from engine.stores.ledger.journal_files import Segment, claim, creation_time, files
+from engine.stores.ledger.journal_segments import Segment, claim, creation_time, files
 from engine.stores.ledger.writer import LedgerWriter, Retention, in_thread
 
 log = logging.getLogger("modelway")

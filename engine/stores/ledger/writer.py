@@ -15,7 +15,7 @@ import orjson
 
 from engine.stores.database.failures import DatabaseAway
 from engine.stores.database.usage import RowsRefused, UsageTable
-from engine.stores.ledger.journal_files import lock
+from engine.stores.ledger.journal_segments import lock
 from engine.stores.ledger_entry import Entry, repaired
 
 log = logging.getLogger("modelway")

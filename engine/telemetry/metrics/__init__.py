@@ -3,5 +3,5 @@ metric of its subject and records it (`requests`, `streams`, `usage`, `teams_and
 `inference`, `process`). Gauges of what other rooms hold are defined and collected there, in a
 `metrics.py`.
 
-Read `recorder.py` first. `labels` are what groups share, `storage/` is where the numbers are.
+Read `worker_metrics.py` first. `labels` are what groups share, `storage/` is where the numbers are.
 """

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from engine.exchange.outcome import Outcome
 from engine.exchange.request_record import RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels
-from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.telemetry.metrics.usage import (
     GEN_AI_LABELS,
     GEN_AI_SECONDS,
@@ -95,11 +95,11 @@ _BY_MODALITY = (
 class InferenceTables(UsageTables):
     """The metrics of the usage of a worker's requests, with these names."""
 
-    __slots__ = ("cells",)
+    __slots__ = ("worker_numbers",)
 
-    def __init__(self, cells: Cells) -> None:
-        super().__init__(cells)
-        self.cells = cells
+    def __init__(self, worker_numbers: WorkerNumbers) -> None:
+        super().__init__(worker_numbers)
+        self.worker_numbers = worker_numbers
 
     def series(self, labels: SeriesLabels) -> UsageSeries:
         return InferenceSeries(self, labels)
@@ -109,11 +109,11 @@ class InferenceSeries(UsageSeries):
     """Requests with the same labels. A failed operation counts with the tokens that it used, 0
     without any, as the conventions ask."""
 
-    __slots__ = ("_cells", "_is_inference")
+    __slots__ = ("_is_inference", "_worker_numbers")
 
     def __init__(self, tables: InferenceTables, labels: SeriesLabels) -> None:
         super().__init__(tables, labels)
-        self._cells = tables.cells
+        self._worker_numbers = tables.worker_numbers
         self._is_inference = labels.gen_ai[0] in _OPERATIONS
 
     def record(self, records: Sequence[RequestRecord]) -> None:
@@ -141,9 +141,9 @@ class InferenceSeries(UsageSeries):
             duration = self._tables.duration
             duration.observe(duration.row(labels), record.duration)
             return
-        self._cells.observe(INFERENCE_DURATION, labels, record.duration)
-        self._cells.observe(INPUT_SIZE, labels, record.usage.input)
-        self._cells.observe(OUTPUT_SIZE, labels, record.usage.output)
+        self._worker_numbers.observe(INFERENCE_DURATION, labels, record.duration)
+        self._worker_numbers.observe(INPUT_SIZE, labels, record.usage.input)
+        self._worker_numbers.observe(OUTPUT_SIZE, labels, record.usage.output)
         for metric, total, audio, image, has_zero in _BY_MODALITY:
             self._add(metric, record.usage, (total, audio, image), has_zero)
 
@@ -155,4 +155,4 @@ class InferenceSeries(UsageSeries):
         rest = max(0, total - audio - image)
         for modality, tokens in (("audio", audio), ("image", image), ("unknown", rest)):
             if tokens or (has_zero and not total and modality == "unknown"):
-                self._cells.add(metric, (*self._labels.gen_ai, modality), tokens)
+                self._worker_numbers.add(metric, (*self._labels.gen_ai, modality), tokens)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.exchange.request_record import McpMessage
-from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.values.metric import counter, gauge
 
 MCP_MESSAGES = counter(
@@ -28,6 +28,8 @@ MCP_LISTS = counter(
 )
 
 
-def record_message(cells: Cells, mcp: McpMessage, status: int) -> None:
+def record_message(worker_numbers: WorkerNumbers, mcp: McpMessage, status: int) -> None:
     """Record an answered message."""
-    cells.add(MCP_MESSAGES, (mcp.server, mcp.method, mcp.revision, f"{status // 100}xx"), 1.0)
+    worker_numbers.add(
+        MCP_MESSAGES, (mcp.server, mcp.method, mcp.revision, f"{status // 100}xx"), 1.0
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 import gevent
 
 from engine.telemetry.health import ConfigStatus
-from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.values.metric import Collector, Sample, counter, gauge, histogram
 
 WORKERS = gauge(
@@ -94,7 +94,7 @@ def log_collector(dropped: Callable[[], int]) -> Collector:
 
 
 def watch_loop(
-    cells: Cells,
+    worker_numbers: WorkerNumbers,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = gevent.sleep,
 ) -> None:
@@ -102,4 +102,4 @@ def watch_loop(
     while True:
         due = clock() + INTERVAL
         sleep(INTERVAL)
-        cells.observe(LAG, (), max(0.0, clock() - due))
+        worker_numbers.observe(LAG, (), max(0.0, clock() - due))

@@ -10,7 +10,7 @@ from operator import attrgetter
 from engine.exchange.outcome import Outcome
 from engine.exchange.request_record import Attempt, RequestRecord
 from engine.telemetry.metrics.labels import OTHER, SeriesLabels
-from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.values.metric import Collector, Sample, counter, gauge, histogram
 
 _SECONDS = (
@@ -90,14 +90,14 @@ _result = attrgetter("upstream", "failure")
 class RequestTables:
     """The metrics of a worker's requests."""
 
-    __slots__ = ("cells", "duration", "first_byte", "overhead", "requests")
+    __slots__ = ("duration", "first_byte", "overhead", "requests", "worker_numbers")
 
-    def __init__(self, cells: Cells) -> None:
-        self.cells = cells
-        self.requests = cells.numbers(REQUESTS)
-        self.duration = cells.histogram(DURATION)
-        self.first_byte = cells.histogram(FIRST_BYTE)
-        self.overhead = cells.histogram(OVERHEAD)
+    def __init__(self, worker_numbers: WorkerNumbers) -> None:
+        self.worker_numbers = worker_numbers
+        self.requests = worker_numbers.numbers(REQUESTS)
+        self.duration = worker_numbers.histogram(DURATION)
+        self.first_byte = worker_numbers.histogram(FIRST_BYTE)
+        self.overhead = worker_numbers.histogram(OVERHEAD)
 
 
 class RequestSeries:
@@ -136,19 +136,19 @@ class RequestSeries:
             tables.first_byte.observe_all(self._first_byte, first_bytes)
         for record in filter(_code, records):
             if record.status < 500:
-                tables.cells.add(REFUSALS, (self._labels[0], record.code), 1.0)
+                tables.worker_numbers.add(REFUSALS, (self._labels[0], record.code), 1.0)
         for policy in filter(None, map(_limit, records)):
-            tables.cells.add(LIMITS, (policy,), 1.0)
+            tables.worker_numbers.add(LIMITS, (policy,), 1.0)
         for _ in filter(_uncounted, records):
-            tables.cells.add(UNCOUNTED, (), 1.0)
+            tables.worker_numbers.add(UNCOUNTED, (), 1.0)
 
     def _result(self, record: RequestRecord) -> tuple[str, ...]:
         return (*self._labels, f"{record.status // 100}xx", record.outcome)
 
 
-def counted_combinations(cells: Cells) -> set[tuple[str, ...]]:
+def counted_combinations(worker_numbers: WorkerNumbers) -> set[tuple[str, ...]]:
     """The combinations of operation, model and upstream that an earlier worker has counted."""
-    combinations = {labels[:3] for labels in cells.label_values(REQUESTS)}
+    combinations = {labels[:3] for labels in worker_numbers.label_values(REQUESTS)}
     return {each for each in combinations if each[0] != OTHER}
 
 
@@ -172,13 +172,13 @@ def uncounted_collector(count: Callable[[], int]) -> Collector:
     return lambda: [(UNCOUNTED, (), count())]
 
 
-def record_attempts(cells: Cells, attempts: Iterable[Attempt]) -> None:
+def record_attempts(worker_numbers: WorkerNumbers, attempts: Iterable[Attempt]) -> None:
     """Record finished attempts."""
     for (upstream, failure), count in Counter(map(_result, attempts)).items():
-        cells.add(ATTEMPTS, (upstream, failure or "ok"), count)
+        worker_numbers.add(ATTEMPTS, (upstream, failure or "ok"), count)
 
 
-def record_retries(cells: Cells, attempts: Sequence[Attempt]) -> None:
+def record_retries(worker_numbers: WorkerNumbers, attempts: Sequence[Attempt]) -> None:
     """Record the attempts of a request after its first one; they may be at several upstreams."""
     for attempt in attempts[1:]:
-        cells.add(RETRIES, (attempt.upstream,), 1.0)
+        worker_numbers.add(RETRIES, (attempt.upstream,), 1.0)

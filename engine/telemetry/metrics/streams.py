@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from engine.exchange.request_record import RequestRecord, Traffic
 from engine.telemetry.metrics.labels import SeriesLabels
-from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.values.metric import Collector, counter, gauge, histogram
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60)
@@ -36,19 +36,21 @@ CLOSES = counter(
 SESSIONS = gauge("modelway_websocket_sessions_open", "", "WebSockets that are open.")
 
 
-def record_stream(cells: Cells, labels: SeriesLabels, record: RequestRecord) -> None:
+def record_stream(
+    worker_numbers: WorkerNumbers, labels: SeriesLabels, record: RequestRecord
+) -> None:
     """Record the gaps of a finished stream of at least two events."""
     target = (labels.served_model, labels.upstream)
-    cells.observe(GAP, target, _mean_gap(record))
-    cells.observe(STALL, target, record.longest_gap)
+    worker_numbers.observe(GAP, target, _mean_gap(record))
+    worker_numbers.observe(STALL, target, record.longest_gap)
 
 
-def record_session(cells: Cells, operation: str, traffic: Traffic) -> None:
+def record_session(worker_numbers: WorkerNumbers, operation: str, traffic: Traffic) -> None:
     """Record the messages and the close code of a finished session."""
-    cells.add(MESSAGES, (operation, "in"), traffic.sent.messages)
-    cells.add(MESSAGES, (operation, "out"), traffic.received.messages)
+    worker_numbers.add(MESSAGES, (operation, "in"), traffic.sent.messages)
+    worker_numbers.add(MESSAGES, (operation, "out"), traffic.received.messages)
     code = str(traffic.code) if traffic.code in _CLOSE_CODES else "other"
-    cells.add(CLOSES, (operation, code), 1.0)
+    worker_numbers.add(CLOSES, (operation, code), 1.0)
 
 
 def _mean_gap(record: RequestRecord) -> float:

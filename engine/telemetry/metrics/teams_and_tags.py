@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engine.exchange.exchange import Exchange
 from engine.telemetry.metrics.labels import OTHER, NameRoom
-from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.values.metric import Metric, counter
 from engine.values.quota_sharers import OTHERS
 
@@ -55,10 +55,12 @@ class TeamRecorder:
     """Records the requests of teams. Names of teams come from tokens, so at most `max_teams` have
     series of their own; further ones share that of `other`."""
 
-    def __init__(self, cells: Cells, currency: str, max_teams: int) -> None:
-        self._cells = cells
+    def __init__(self, worker_numbers: WorkerNumbers, currency: str, max_teams: int) -> None:
+        self._worker_numbers = worker_numbers
         self._currency = currency
-        self._room = NameRoom(max_teams, (team for team, _ in cells.label_values(TEAM_REQUESTS)))
+        self._room = NameRoom(
+            max_teams, (team for team, _ in worker_numbers.label_values(TEAM_REQUESTS))
+        )
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
         """Record finished exchanges."""
@@ -70,12 +72,12 @@ class TeamRecorder:
 
     def _record(self, team: str, exchange: Exchange) -> None:
         record = exchange.record
-        self._cells.add(TEAM_REQUESTS, (team, record.outcome), 1.0)
-        _add(self._cells, TEAM_TOKENS, (team, "input"), record.usage.input)
-        _add(self._cells, TEAM_TOKENS, (team, "output"), record.usage.output)
-        _add(self._cells, TEAM_COST, (team, self._currency), record.cost / 1e9)
+        self._worker_numbers.add(TEAM_REQUESTS, (team, record.outcome), 1.0)
+        _add(self._worker_numbers, TEAM_TOKENS, (team, "input"), record.usage.input)
+        _add(self._worker_numbers, TEAM_TOKENS, (team, "output"), record.usage.output)
+        _add(self._worker_numbers, TEAM_COST, (team, self._currency), record.cost / 1e9)
         _add(
-            self._cells,
+            self._worker_numbers,
             TEAM_VENDOR_COST,
             (team, self._currency),
             (record.cost - record.margin) / 1e9,
@@ -86,11 +88,15 @@ class TagRecorder:
     """Records the requests of each value of a tag. Callers choose values, so at most `max_values`
     of all tags have series of their own; further ones of a tag share that of `other`."""
 
-    def __init__(self, cells: Cells, currency: str, read: ReadTags, max_values: int) -> None:
-        self._cells = cells
+    def __init__(
+        self, worker_numbers: WorkerNumbers, currency: str, read: ReadTags, max_values: int
+    ) -> None:
+        self._worker_numbers = worker_numbers
         self._currency = currency
         self._read = read
-        self._room = NameRoom(max_values, (row[:2] for row in cells.label_values(TAG_REQUESTS)))
+        self._room = NameRoom(
+            max_values, (row[:2] for row in worker_numbers.label_values(TAG_REQUESTS))
+        )
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
         """Record finished exchanges."""
@@ -101,12 +107,14 @@ class TagRecorder:
 
     def _record(self, tag: tuple[str, str], exchange: Exchange) -> None:
         record = exchange.record
-        self._cells.add(TAG_REQUESTS, (*tag, record.outcome), 1.0)
-        _add(self._cells, TAG_TOKENS, (*tag, "input"), record.usage.input)
-        _add(self._cells, TAG_TOKENS, (*tag, "output"), record.usage.output)
-        _add(self._cells, TAG_COST, (*tag, self._currency), record.cost / 1e9)
+        self._worker_numbers.add(TAG_REQUESTS, (*tag, record.outcome), 1.0)
+        _add(self._worker_numbers, TAG_TOKENS, (*tag, "input"), record.usage.input)
+        _add(self._worker_numbers, TAG_TOKENS, (*tag, "output"), record.usage.output)
+        _add(self._worker_numbers, TAG_COST, (*tag, self._currency), record.cost / 1e9)
 
 
-def _add(cells: Cells, metric: Metric, labels: tuple[str, ...], amount: float) -> None:
+def _add(
+    worker_numbers: WorkerNumbers, metric: Metric, labels: tuple[str, ...], amount: float
+) -> None:
     if amount:
-        cells.add(metric, labels, amount)
+        worker_numbers.add(metric, labels, amount)

@@ -9,8 +9,8 @@ from operator import attrgetter
 from engine.exchange.outcome import Outcome
 from engine.exchange.request_record import RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels
-from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.tables import Histogram, Numbers
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.values.metric import counter, histogram
 
 # Bucket bounds as the semantic conventions for GenAI recommend them.
@@ -55,11 +55,11 @@ class UsageTables:
 
     __slots__ = ("cost", "duration", "tokens", "usage")
 
-    def __init__(self, cells: Cells) -> None:
-        self.tokens = cells.numbers(TOKENS)
-        self.cost = cells.numbers(COST)
-        self.duration = cells.histogram(GEN_AI_DURATION)
-        self.usage = cells.histogram(GEN_AI_USAGE)
+    def __init__(self, worker_numbers: WorkerNumbers) -> None:
+        self.tokens = worker_numbers.numbers(TOKENS)
+        self.cost = worker_numbers.numbers(COST)
+        self.duration = worker_numbers.histogram(GEN_AI_DURATION)
+        self.usage = worker_numbers.histogram(GEN_AI_USAGE)
 
     def series(self, labels: SeriesLabels) -> UsageSeries:
         """What records requests with these labels."""

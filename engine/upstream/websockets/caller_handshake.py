@@ -8,8 +8,8 @@ from msgspec import Struct
 from engine.edge.send_response import common_headers
 from engine.exchange.exchange import Exchange
 from engine.exchange.member_protocols import Headers
-from engine.relay.websocket.acceptance import require_take_over, send_head
 from engine.relay.websocket.channel import Channel
+from engine.relay.websocket.connection_upgrade import require_take_over, send_head
 from engine.relay.websocket.handshake import (
     Extensions,
     UpgradeRequest,

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from engine.app.routes.stage_cache import StageCache
 from engine.callers.limits.route_limits import Part
 from engine.config.models import TargetConfig
-from engine.edge.gateway_origin import SameOrigin
-from engine.exchange.computing_turns import Turns
+from engine.edge.same_origin import SameOrigin
+from engine.exchange.large_request_turns import Turns
 from engine.plan.route import Route
 from engine.spec.security import Carrier
 from engine.stages.validate import UNCHECKED

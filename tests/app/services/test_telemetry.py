@@ -12,7 +12,7 @@ from engine.app.services.telemetry import telemetry_of
 from engine.exchange.exchange import Content
 from engine.plan.assembly.make_plan import make_plan
 from engine.telemetry.log import LOGGERS
-from engine.telemetry.metrics.recorder import MetricsRecorder
+from engine.telemetry.metrics.worker_metrics import WorkerMetrics
 from tests.support.recording_metrics import finished_exchange
 from tests.support.small import project
 
@@ -39,7 +39,7 @@ def config(folder: Path, more: str = ""):
 
 def names_of(telemetry):
     """Who is told of the end of an exchange: at once, and behind its answer."""
-    at_once = [each for each in telemetry.observers if isinstance(each, MetricsRecorder)]
+    at_once = [each for each in telemetry.observers if isinstance(each, WorkerMetrics)]
     consumers = [
         consumer
         for each in telemetry.observers
@@ -52,9 +52,9 @@ def names_of(telemetry):
 @pytest.mark.parametrize(
     ("more", "observers"),
     [
-        ("", (["MetricsRecorder"], ["AccessLogWriter", "MetricsRecorder"])),
+        ("", (["WorkerMetrics"], ["AccessLogWriter", "WorkerMetrics"])),
         ("telemetry: {metrics: false}", ([], ["AccessLogWriter"])),
-        ("telemetry: {access_log: {format: 'off'}}", (["MetricsRecorder"], ["MetricsRecorder"])),
+        ("telemetry: {access_log: {format: 'off'}}", (["WorkerMetrics"], ["WorkerMetrics"])),
         ("telemetry: {access_log: {format: 'off'}, metrics: false}", ([], [])),
     ],
 )
@@ -62,7 +62,7 @@ def test_the_config_switches_logs_and_metrics_on(tmp_path, more, observers):
     telemetry = telemetry_of(config(tmp_path, more), tmp_path)
     assert names_of(telemetry) == observers
     assert (telemetry.page is not None) == any(
-        isinstance(o, MetricsRecorder) for o in telemetry.observers
+        isinstance(o, WorkerMetrics) for o in telemetry.observers
     )
     for close in reversed(telemetry.closing):
         close()

@@ -53,7 +53,7 @@ def count(phase, info):
 counts = {"start": 0}
 gc.callbacks.append(count)
 try:
-    worker_services.record(None, None, None)  # it ends when it reads the config
+    worker_services.run_recorder(None, None, None)  # it ends when it reads the config
 except AttributeError:
     print(counts["start"], gc.get_freeze_count() > 10_000)
 """

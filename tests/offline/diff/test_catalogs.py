@@ -1,6 +1,6 @@
 """What a newer catalog changes."""
 
-from engine.config.provider_catalog import SHIPPED, Catalog
+from engine.config.catalog_updates import SHIPPED, Catalog
 from engine.offline.diff.catalogs import CatalogChange, catalog_differences
 
 MODEL = "llama-3.3-70b-versatile"

@@ -19,7 +19,7 @@ from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import totals
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal
-from engine.stores.ledger.journal_files import files
+from engine.stores.ledger.journal_segments import files
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.ledger.writer import LedgerWriter
 from engine.stores.ledger_entry import Entry

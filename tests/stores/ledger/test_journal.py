@@ -7,7 +7,7 @@ import gevent
 import pytest
 
 from engine.stores.ledger.journal import Journal, JournalError, Lag
-from engine.stores.ledger.journal_files import claim, files
+from engine.stores.ledger.journal_segments import claim, files
 from tests.support.clock import Clock
 from tests.support.journals import entry, ids
 from tests.support.waiting import PATIENCE

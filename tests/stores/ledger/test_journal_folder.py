@@ -3,13 +3,13 @@
 import pytest
 
 from engine.stores.database.failures import DatabaseAway
-from engine.stores.ledger.journal_files import files
 from engine.stores.ledger.journal_folder import (
     FolderInUse,
     ShippedFolder,
     count_unshipped,
     ship_folder,
 )
+from engine.stores.ledger.journal_segments import files
 from engine.stores.ledger.writer import LedgerWriter
 from tests.support.journals import append_entries, unowned_file
 

@@ -16,7 +16,7 @@ from engine.stores.database.migrate import upgrade
 from engine.stores.database.open_database import open_database
 from engine.stores.database.schema import usage
 from engine.stores.database.usage import UsageTable
-from engine.stores.ledger.journal_files import files
+from engine.stores.ledger.journal_segments import files
 from engine.stores.ledger.shipper import Shipper
 from tests.support.paths import ROOT
 from tests.support.waiting import until

@@ -15,7 +15,7 @@ from engine.stores.database.open_database import open_database
 from engine.stores.database.schema import usage
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal import Journal, Lag
-from engine.stores.ledger.journal_files import claim, create, files
+from engine.stores.ledger.journal_segments import claim, create, files
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.ledger_entry import Entry
 from tests.support.journals import append_entries, unowned_file

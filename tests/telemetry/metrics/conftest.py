@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.telemetry.metrics.recorder import MetricsRecorder
+from engine.telemetry.metrics.worker_metrics import WorkerMetrics
 
 
 @pytest.fixture
 def metrics(tmp_path):
-    recorder = MetricsRecorder(tmp_path, "USD")
+    recorder = WorkerMetrics(tmp_path, "USD")
     yield recorder
     recorder.close()

@@ -6,7 +6,7 @@ import pytest
 
 from engine.exchange.outcome import Outcome
 from engine.telemetry.metrics.inference import InferenceTables
-from engine.telemetry.metrics.recorder import MetricsRecorder
+from engine.telemetry.metrics.worker_metrics import WorkerMetrics
 from engine.values.usage import NO_USAGE, Usage
 from tests.support.recording_metrics import finished_exchange, record_all, values
 
@@ -17,7 +17,7 @@ SIZES = "gen_ai_client_inference_operation"
 
 @pytest.fixture
 def metrics(tmp_path):
-    recorder = MetricsRecorder(tmp_path, "USD", usage_tables=InferenceTables)
+    recorder = WorkerMetrics(tmp_path, "USD", usage_tables=InferenceTables)
     yield recorder
     recorder.close()
 

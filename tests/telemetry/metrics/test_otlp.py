@@ -14,7 +14,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AGGREGATION_TEMPORALITY_C
 from engine.telemetry.metrics import otlp
 from engine.telemetry.metrics.inference import InferenceTables
 from engine.telemetry.metrics.otlp import Interval, MetricsEncoder
-from engine.telemetry.metrics.recorder import MetricsRecorder
+from engine.telemetry.metrics.worker_metrics import WorkerMetrics
 from tests.support.metrics import METRICS
 from tests.support.recording_metrics import finished_exchange, record_all
 
@@ -77,7 +77,7 @@ def test_every_metric_of_the_genai_conventions_has_its_points():
 
 
 def test_a_counter_of_tokens_has_its_unit_and_modality(tmp_path):
-    recorder = MetricsRecorder(tmp_path, "USD", usage_tables=InferenceTables)
+    recorder = WorkerMetrics(tmp_path, "USD", usage_tables=InferenceTables)
     record_all(recorder, finished_exchange())
     metric = metrics_of(recorder.page().decode())["gen_ai.client.inference.usage.input_tokens"]
     recorder.close()

@@ -54,7 +54,7 @@ def test_dropped_lines_are_collected():
     assert values(process.log_collector(lambda: 3)) == {(process.LINES_LOST,): 3}
 
 
-class Cells:
+class WorkerNumbers:
     def __init__(self) -> None:
         self.observed: list[float] = []
 
@@ -68,7 +68,7 @@ class Over(Exception):
 
 
 def test_what_is_late_is_observed() -> None:
-    cells, now, lags = Cells(), [100.0], iter([0.0, 0.25, -0.001])
+    worker_numbers, now, lags = WorkerNumbers(), [100.0], iter([0.0, 0.25, -0.001])
 
     def sleep(seconds: float) -> None:
         lag = next(lags, None)
@@ -77,6 +77,6 @@ def test_what_is_late_is_observed() -> None:
         now[0] += seconds + lag
 
     with pytest.raises(Over):
-        watch_loop(cells, lambda: now[0], sleep)  # type: ignore[arg-type]
-    assert cells.observed == pytest.approx([0.0, 0.25, 0.0])
+        watch_loop(worker_numbers, lambda: now[0], sleep)  # type: ignore[arg-type]
+    assert worker_numbers.observed == pytest.approx([0.0, 0.25, 0.0])
     assert now[0] == pytest.approx(100 + 3 * INTERVAL + 0.249)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.exchange.outcome import Outcome
-from engine.telemetry.metrics.recorder import MetricsRecorder
+from engine.telemetry.metrics.worker_metrics import WorkerMetrics
 from engine.values.caller import Caller
 from engine.values.quota_sharers import OTHERS
 from engine.values.usage import Usage
@@ -51,10 +51,10 @@ def test_callers_without_a_team_are_in_no_series(metrics):
 
 def test_teams_beyond_the_room_share_a_series_also_after_a_restart(tmp_path):
     for names in (["a", "b", "c"], ["d", "a"]):
-        recorder = MetricsRecorder(tmp_path, "USD", max_series=2)
+        recorder = WorkerMetrics(tmp_path, "USD", max_series=2)
         record_all(recorder, *map(of_team, names))
         recorder.close()
-    recorder = MetricsRecorder(tmp_path, "USD", max_series=2)
+    recorder = WorkerMetrics(tmp_path, "USD", max_series=2)
     counted = values(recorder, "modelway_team_requests_total")
     recorder.close()
     assert counted == {("complete", "a"): 2.0, ("complete", "b"): 1.0, ("complete", "other"): 2.0}
@@ -68,7 +68,7 @@ def of(**tags):
 
 
 def counted(folder, *exchanges, max_series=100, name="modelway_tag_requests_total"):
-    recorder = MetricsRecorder(
+    recorder = WorkerMetrics(
         folder, "USD", max_series=max_series, read_tags=lambda exchange: exchange.environ["tags"]
     )
     record_all(recorder, *exchanges)

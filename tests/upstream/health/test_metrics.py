@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
-from engine.telemetry.metrics.recorder import MetricsRecorder
+from engine.telemetry.metrics.worker_metrics import WorkerMetrics
 from engine.upstream.health import metrics as health
 from tests.support.recording_metrics import values
 
@@ -33,7 +33,7 @@ def test_ejections_of_targets_with_equal_labels_are_added_once(tmp_path: Path) -
         for each in (first, second)
     ]
     collector = health.health_collector(lambda: targets, lambda: 1.0)
-    recorder = MetricsRecorder(tmp_path, collectors=[collector])
+    recorder = WorkerMetrics(tmp_path, collectors=[collector])
     for total in (8.0, 8.0, 9.0):
         second["errors"] += total == 9.0
         recorder.collect()

@@ -31,7 +31,7 @@ _format: Any = utils.floatToGoString
 
 
 class Files(Protocol):
-    """The files of a worker (`cells.Cells`)."""
+    """The files of a worker (`worker_numbers.WorkerNumbers`)."""
 
     def file(self, metric: Metric, /) -> MetricFile:
         """The file of a metric's kind."""

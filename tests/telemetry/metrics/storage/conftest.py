@@ -7,14 +7,14 @@ import os
 
 import pytest
 
-from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 
 
 @pytest.fixture
-def cells(tmp_path):
-    cells = Cells(tmp_path, 0)
-    yield cells
-    cells.close()
+def worker_numbers(tmp_path):
+    worker_numbers = WorkerNumbers(tmp_path, 0)
+    yield worker_numbers
+    worker_numbers.close()
 
 
 @pytest.fixture

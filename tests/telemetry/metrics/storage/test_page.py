@@ -10,9 +10,9 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 
 from engine.telemetry.metrics.requests import DURATION, REFUSALS
-from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import remove_gauges
 from engine.telemetry.metrics.storage.page import MetricsPage
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.upstream.targets.metrics import BREAKER
 from tests.support.metrics import METRICS
 
@@ -29,16 +29,16 @@ def samples(text):
 @pytest.fixture
 def folder(tmp_path):
     for number in range(3):
-        cells = Cells(tmp_path, number)
+        worker_numbers = WorkerNumbers(tmp_path, number)
         for metric in METRICS:
             for text in ("", 'a "b"\\c\nd', "ü")[: number + 1]:
                 labels = (text,) * len(metric.labels)
                 if metric.kind == "histogram":
                     for value in (0.0003, 0.5, 0.5, 7, 1e9):
-                        cells.observe(metric, labels, value * (number + 1))
+                        worker_numbers.observe(metric, labels, value * (number + 1))
                 else:
-                    cells.add(metric, labels, number + 0.25)
-        cells.close()
+                    worker_numbers.add(metric, labels, number + 0.25)
+        worker_numbers.close()
     return tmp_path
 
 
@@ -77,10 +77,10 @@ def test_removed_files_are_not_on_the_page(folder):
 def test_a_file_of_the_next_worker_in_a_slot_is_another_one(tmp_path):
     page = MetricsPage()
     for upstreams in ("ab", "cab", "bc", "c"):
-        cells = Cells(tmp_path, 0)
+        worker_numbers = WorkerNumbers(tmp_path, 0)
         for number, upstream in enumerate(upstreams):
-            cells.add(BREAKER, (upstream, ""), number + 1.0)
-        cells.close()
+            worker_numbers.add(BREAKER, (upstream, ""), number + 1.0)
+        worker_numbers.close()
         states = [line for line in page.text(tmp_path).decode().splitlines() if "{" in line]
         assert sorted(states) == sorted(
             f'modelway_breaker_state{{target="",upstream="{upstream}"}} {number + 1.0}'
@@ -97,11 +97,11 @@ def test_an_empty_file_is_ignored(folder):
 
 def test_keys_are_not_kept(tmp_path):
     """A worker that is scraped has the lines of all workers in its memory."""
-    cells = Cells(tmp_path, 0)
+    worker_numbers = WorkerNumbers(tmp_path, 0)
     for number in range(1000):
-        cells.observe(DURATION, ("openai.createChatCompletion", f"model-{number}"), 0.3)
-        cells.add(REFUSALS, ("openai.createChatCompletion", f"code-{number}"), 1.0)
-    cells.close()
+        worker_numbers.observe(DURATION, ("openai.createChatCompletion", f"model-{number}"), 0.3)
+        worker_numbers.add(REFUSALS, ("openai.createChatCompletion", f"code-{number}"), 1.0)
+    worker_numbers.close()
     page = MetricsPage()
     tracemalloc.start()
     page.text(tmp_path)
@@ -115,13 +115,13 @@ def test_an_empty_folder_is_an_empty_page(tmp_path):
 
 
 def test_lines_of_addresses_that_left_are_not_kept(tmp_path):
-    cells, page = Cells(tmp_path, 0), MetricsPage()
-    states = cells.numbers(BREAKER)
+    worker_numbers, page = WorkerNumbers(tmp_path, 0), MetricsPage()
+    states = worker_numbers.numbers(BREAKER)
 
     def come_and_go(count):
         for number in range(count):
             place = states.place(("up", f"10.0.0.{number}:8000"))
-            cells.keep_gauges({states: {place}})
+            worker_numbers.keep_gauges({states: {place}})
             page.text(tmp_path)
 
     come_and_go(10)
@@ -130,4 +130,4 @@ def test_lines_of_addresses_that_left_are_not_kept(tmp_path):
     kept = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert kept < 10_000
-    cells.close()
+    worker_numbers.close()

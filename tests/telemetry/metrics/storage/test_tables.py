@@ -17,8 +17,8 @@ SECONDS = histogram("modelway_seconds", "", "Seconds.", (0.5, 1))
 TIMES = histogram("modelway_times", "model", "Seconds.", (0.5, 1))
 
 
-def test_labels_have_one_number(cells, tmp_path):
-    requests = cells.numbers(REQUESTS)
+def test_labels_have_one_number(worker_numbers, tmp_path):
+    requests = worker_numbers.numbers(REQUESTS)
     assert requests.place(("a",)) == requests.place(("a",))
     assert requests.place(("a",)) != requests.place(("b",))
     assert ("a",) in requests
@@ -26,9 +26,9 @@ def test_labels_have_one_number(cells, tmp_path):
     assert len(requests) == len(keys(tmp_path / "counter_0.db")) == 2
 
 
-def test_a_number_takes_less_memory_than_its_key(cells):
+def test_a_number_takes_less_memory_than_its_key(worker_numbers):
     names = [(f"model-{number}",) for number in range(1000)]
-    requests = cells.numbers(REQUESTS)
+    requests = worker_numbers.numbers(REQUESTS)
     requests.place(("first",))
     tracemalloc.start()
     for name in names:
@@ -38,25 +38,27 @@ def test_a_number_takes_less_memory_than_its_key(cells):
     assert taken / len(names) < 120
 
 
-def test_a_value_counts_in_the_first_bucket_that_holds_it(cells, tmp_path):
+def test_a_value_counts_in_the_first_bucket_that_holds_it(worker_numbers, tmp_path):
     for value in (0.5, 0.6, 9.0):
-        cells.observe(SECONDS, (), value)
+        worker_numbers.observe(SECONDS, (), value)
     text = MetricsPage().text(tmp_path).decode()
     for bound, count in (("0.5", 1), ("1.0", 2), ("+Inf", 3)):
         assert f'modelway_seconds_bucket{{le="{bound}"}} {count}.0' in text
     assert "modelway_seconds_sum 10.1" in text
 
 
-def test_a_further_series_has_only_the_buckets_in_which_something_was_counted(cells, tmp_path):
+def test_a_further_series_has_only_the_buckets_in_which_something_was_counted(
+    worker_numbers, tmp_path
+):
     for model in "ab":
-        cells.observe(TIMES, (model,), 0.7)
-    cells.close()
+        worker_numbers.observe(TIMES, (model,), 0.7)
+    worker_numbers.close()
     found = keys(tmp_path / "histogram_0.db")
     assert [sum(f'"{model}"' in key for key in found) for model in "ab"] == [4, 2]
 
 
-def test_values_that_are_counted_together_count_as_each_alone(cells, tmp_path):
-    times = cells.histogram(TIMES)
+def test_values_that_are_counted_together_count_as_each_alone(worker_numbers, tmp_path):
+    times = worker_numbers.histogram(TIMES)
     values = (0.2, 0.7, 0.9, 3.0)
     times.observe_all(times.row(("together",)), values)
     for value in values:
@@ -69,17 +71,17 @@ def test_values_that_are_counted_together_count_as_each_alone(cells, tmp_path):
     ]
 
 
-def test_keys_are_those_of_prometheus_client(cells, tmp_path):
-    cells.observe(TIMES, ("ü",), 0.7)
-    cells.close()
+def test_keys_are_those_of_prometheus_client(worker_numbers, tmp_path):
+    worker_numbers.observe(TIMES, ("ü",), 0.7)
+    worker_numbers.close()
     expected = mmap_key("modelway_times", "modelway_times_sum", ["model"], ["ü"], "Seconds.")
     assert json.loads(keys(tmp_path / "histogram_0.db")[0]) == json.loads(expected)
 
 
-def test_only_the_first_key_of_a_metric_has_its_help(cells, tmp_path):
+def test_only_the_first_key_of_a_metric_has_its_help(worker_numbers, tmp_path):
     for model in "ab":
-        cells.add(REQUESTS, (model,), 1.0)
-    cells.close()
+        worker_numbers.add(REQUESTS, (model,), 1.0)
+    worker_numbers.close()
     parts = [json.loads(key) for key in keys(tmp_path / "counter_0.db")]
     assert [(labels["model"], words) for *_, labels, words in parts] == [
         ("a", "Requests."),
@@ -87,17 +89,17 @@ def test_only_the_first_key_of_a_metric_has_its_help(cells, tmp_path):
     ]
 
 
-def test_a_label_without_a_value_is_a_mistake(cells):
+def test_a_label_without_a_value_is_a_mistake(worker_numbers):
     with pytest.raises(AssertionError):
-        cells.numbers(REQUESTS).place(())
+        worker_numbers.numbers(REQUESTS).place(())
 
 
-def test_values_without_room_for_their_bucket_are_not_in_the_sum(cells, full, tmp_path):
-    cells.observe(SECONDS, (), 0.4)
-    cells.observe(TIMES, ("first",), 0.7)
+def test_values_without_room_for_their_bucket_are_not_in_the_sum(worker_numbers, full, tmp_path):
+    worker_numbers.observe(SECONDS, (), 0.4)
+    worker_numbers.observe(TIMES, ("first",), 0.7)
     full()
-    fill_the_file(cells, TIMES)
-    times = cells.histogram(TIMES)
+    fill_the_file(worker_numbers, TIMES)
+    times = worker_numbers.histogram(TIMES)
     row = times.row(("first",))
     times.observe_all(row, (0.2, 0.7, 0.7, 3.0))  # has all buckets: it is the first
     other = times.row(("model-0",))
@@ -114,18 +116,18 @@ def test_values_without_room_for_their_bucket_are_not_in_the_sum(cells, full, tm
     assert not [name for name in found if "lost" in name]
 
 
-def test_a_histogram_has_all_bounds_or_is_not_there(cells, full, tmp_path, monkeypatch):
+def test_a_histogram_has_all_bounds_or_is_not_there(worker_numbers, full, tmp_path, monkeypatch):
     full()
-    number = fill_the_file(cells, TIMES)
+    number = fill_the_file(worker_numbers, TIMES)
     wide = histogram("modelway_wide", "model", "Seconds.", tuple(range(1, 1000)))
     assert number == 0
     monkeypatch.undo()
-    cells.retry()
-    cells.observe(TIMES, ("a",), 0.7)
+    worker_numbers.retry()
+    worker_numbers.observe(TIMES, ("a",), 0.7)
     full()
-    cells.observe(wide, ("a",), 0.7)
+    worker_numbers.observe(wide, ("a",), 0.7)
     assert not counted(tmp_path, "modelway_wide")
     monkeypatch.undo()
-    cells.retry()
-    cells.observe(wide, ("b",), 0.7)
+    worker_numbers.retry()
+    worker_numbers.observe(wide, ("b",), 0.7)
     assert len(counted(tmp_path, "modelway_wide_bucket")) == 1000

@@ -37,7 +37,7 @@ def _remove_expired(records: DatabaseRecords, wait: float) -> float:
     return wait
 
 
-def record(config: Config, folder: Path | None, channel: Channel) -> None:
+def run_recorder(config: Config, folder: Path | None, channel: Channel) -> None:
     """Serve the workers behind a channel until none is left; then ship the rest. To be called in
     the recorder's process, after the fork. `folder` is that of the metrics, None without."""
     telemetry = recorder_telemetry(config, folder)

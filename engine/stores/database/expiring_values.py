@@ -24,7 +24,7 @@ ROW = 200
 """Bytes that a row takes beside its value."""
 
 
-class ResponseTable:
+class ExpiringValues:
     """Stored responses in the database. Times are Unix seconds. All raise DatabaseError."""
 
     def __init__(self, database: Database) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.exchange.caller_connection import NO_CONNECTION
-from engine.relay.websocket.acceptance import require_take_over, send_head
+from engine.relay.websocket.connection_upgrade import require_take_over, send_head
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 

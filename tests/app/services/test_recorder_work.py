@@ -9,7 +9,7 @@ from pathlib import Path
 import gevent
 import pytest
 
-from engine.app.services.recorder import record
+from engine.app.services.recorder_work import run_recorder
 from engine.app.services.telemetry import WorkerTelemetry
 from engine.app.services.worker_services import prepare, services_of
 from engine.config.config import Config
@@ -18,7 +18,7 @@ from engine.plan.plan import Plan
 from engine.process.channel import Channel
 from engine.stores.database import tokens
 from engine.stores.database.open_database import open_database
-from engine.stores.ledger.journal_files import files
+from engine.stores.ledger.journal_segments import files
 from engine.stores.ledger.metrics import LEDGER_LOST, LEDGER_SHIPPED
 from engine.telemetry.health import Health
 from engine.values.metric import Metric
@@ -33,7 +33,7 @@ def telemetry(monkeypatch: pytest.MonkeyPatch) -> WorkerTelemetry:
     """That of the recorder, which leaves the log of the tests alone."""
     parts = WorkerTelemetry()
     monkeypatch.setattr(
-        "engine.app.services.recorder.recorder_telemetry", lambda config, folder: parts
+        "engine.app.services.recorder_work.recorder_telemetry", lambda config, folder: parts
     )
     return parts
 
@@ -52,7 +52,7 @@ def settings(config: Callable[[str], Config], tmp_path: Path) -> Config:
 def worker(settings: Config, telemetry: WorkerTelemetry) -> Iterator[Services]:
     """A worker, with a recorder beside it that ends with it."""
     channel = Channel()
-    recorder = gevent.spawn(record, settings, None, channel)
+    recorder = gevent.spawn(run_recorder, settings, None, channel)
     services = services_of(Plan(settings, ()), recorder=channel)
     with gevent.Timeout(PATIENCE):
         yield services
@@ -114,7 +114,7 @@ def test_it_ships_the_rest_when_no_worker_is_left(
     services.close()
     channel.keep_receiving()
     with gevent.Timeout(PATIENCE):
-        record(settings, None, channel)
+        run_recorder(settings, None, channel)
     channel.close()
     assert rows(tmp_path) == ["req_0", "req_1", "req_2"]
     assert files(settings.stores.journal) == []

@@ -1,6 +1,6 @@
 """A stream as the text of a tool's result."""
 
-from engine.mcp.protocol.event_text import event_data, stream_text
+from engine.mcp.protocol.streamed_result import event_data, stream_text
 from tests.support.each import each
 from tests.support.loop_turns import loop_turns
 

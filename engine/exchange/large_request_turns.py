@@ -24,7 +24,7 @@ _PAUSE = object()
 
 
 class Turns:
-    """The turns of the requests in a process."""
+    """The turns of the requests in a process. `stages/computing_turn.py` takes them."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -1,4 +1,4 @@
-"""One sign-in on its way: what the browser keeps, sealed, until the provider sends it back.
+"""A pending sign-in: what the browser keeps, sealed, until the provider sends it back.
 
 `state` binds the response to this browser (RFC 6749 10.12), `nonce` the ID token to this sign-in
 (OpenID Connect Core 1.0, 15.5.2), and `verifier` the code to it (PKCE, RFC 7636).
@@ -22,7 +22,7 @@ MAX_SECONDS = 600.0
 _BYTES = 32
 
 
-class Flow(NamedTuple):
+class PendingSignIn(NamedTuple):
     """A sign-in, `page` is the path to go to at its end; it `expires` in Unix seconds."""
 
     state: str
@@ -38,25 +38,25 @@ class Flow(NamedTuple):
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
-def new_flow(page: str, now: float) -> Flow:
+def new_pending_sign_in(page: str, now: float) -> PendingSignIn:
     """A sign-in that begins now."""
     state, nonce, verifier = (secrets.token_urlsafe(_BYTES) for _ in range(3))
-    return Flow(state, nonce, verifier, page, now + MAX_SECONDS)
+    return PendingSignIn(state, nonce, verifier, page, now + MAX_SECONDS)
 
 
-class Flows:
+class PendingSignIns:
     """Seals and opens sign-ins at one issuer, as one client."""
 
     def __init__(self, keys: Sequence[str], issuer: str, client_id: str) -> None:
         self._ring = SealRing(keys, f"modelway sign-in\n{issuer}\n{client_id}")
 
-    def seal(self, flow: Flow) -> str:
-        return self._ring.seal(orjson.dumps([*flow]))
+    def seal(self, pending: PendingSignIn) -> str:
+        return self._ring.seal(orjson.dumps([*pending]))
 
-    def open(self, text: str, now: float) -> Flow | None:
+    def open(self, text: str, now: float) -> PendingSignIn | None:
         """The sign-in of a text; None for one that has expired, and for any other text."""
         content = self._ring.open(text)
         if content is None:
             return None
-        flow = Flow(*orjson.loads(content))
-        return flow if now < flow.expires else None
+        pending = PendingSignIn(*orjson.loads(content))
+        return pending if now < pending.expires else None

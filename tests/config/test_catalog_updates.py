@@ -5,10 +5,10 @@ from datetime import date
 import pytest
 
 from engine.config import providers
+from engine.config.catalog_updates import SHIPPED, with_newer
 from engine.config.listed_models import listed_models
 from engine.config.load import load
 from engine.config.prices import default_prices
-from engine.config.provider_catalog import SHIPPED, with_newer
 from engine.source.problem import Findings
 
 CONFIG = """version: 1

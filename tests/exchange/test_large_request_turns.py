@@ -10,7 +10,7 @@ import gevent
 import pytest
 from gevent.os import make_nonblocking, nb_read
 
-from engine.exchange.computing_turns import Turns
+from engine.exchange.large_request_turns import Turns
 from engine.values.errors import GatewayError
 from tests.support.waiting import PATIENCE, until
 

@@ -14,8 +14,8 @@ from engine.exchange.outcome import Outcome
 from engine.exchange.request_record import Traffic
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests
-from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.telemetry.metrics.storage.tables import Histogram
+from engine.telemetry.metrics.worker_metrics import WorkerMetrics
 from engine.upstream.health import metrics as health
 from engine.upstream.targets import metrics as upstreams
 from engine.values.usage import Usage
@@ -30,14 +30,14 @@ def test_samples_are_collected_and_counters_only_grow(tmp_path):
         yield requests.IN_FLIGHT, (), number[0]
         yield ledger.LEDGER_LOST, (), number[0]
 
-    recorder = MetricsRecorder(tmp_path, collectors=[read])
+    recorder = WorkerMetrics(tmp_path, collectors=[read])
     assert values(recorder, "modelway_requests_in_flight") == {(): 5.0}
     number[0] = 7.0
     assert values(recorder, "modelway_requests_in_flight") == {(): 7.0}
     assert values(recorder, "modelway_ledger_rows_lost_total") == {(): 7.0}
     recorder.close()
     number[0] = 1.0  # a worker that begins anew
-    next_recorder = MetricsRecorder(tmp_path, collectors=[read])
+    next_recorder = WorkerMetrics(tmp_path, collectors=[read])
     assert values(next_recorder, "modelway_requests_in_flight") == {(): 1.0}
     assert values(next_recorder, "modelway_ledger_rows_lost_total") == {(): 8.0}
     next_recorder.close()
@@ -45,7 +45,7 @@ def test_samples_are_collected_and_counters_only_grow(tmp_path):
 
 def test_gauges_without_a_sample_are_removed_and_return(tmp_path):
     targets = ["a", "b"]
-    recorder = MetricsRecorder(
+    recorder = WorkerMetrics(
         tmp_path,
         collectors=[
             lambda: [(process.WORKERS, (), 1.0)],
@@ -68,7 +68,7 @@ def test_a_collector_that_raises_removes_no_gauges(tmp_path):
         yield process.WORKERS, (), 1.0
         yield requests.IN_FLIGHT, (), 1 / (not failing)
 
-    recorder = MetricsRecorder(tmp_path, collectors=[read])
+    recorder = WorkerMetrics(tmp_path, collectors=[read])
     assert values(recorder, "modelway_requests_in_flight") == {(): 1.0}
     failing.append(True)
     assert values(recorder, "modelway_requests_in_flight") == {(): 1.0}
@@ -78,7 +78,7 @@ def test_a_collector_that_raises_removes_no_gauges(tmp_path):
 def test_counters_stay_and_only_grow_when_an_address_returns(tmp_path):
     """Whose ejections begin at 0 again, also between two samples."""
     ejections = {"a": 3.0, "b": 1.0}
-    recorder = MetricsRecorder(
+    recorder = WorkerMetrics(
         tmp_path,
         collectors=[
             lambda: [(health.EJECTIONS, ("up", a, "errors"), n) for a, n in ejections.items()]
@@ -96,7 +96,7 @@ def test_counters_stay_and_only_grow_when_an_address_returns(tmp_path):
 def test_samples_are_taken_by_one_at_a_time(tmp_path):
     """A round in the background does not add again what a scrape meanwhile has removed."""
     targets = [(upstreams.BREAKER, (f"up{number}", ""), 0.0) for number in range(1200)]
-    recorder = MetricsRecorder(tmp_path, collectors=[lambda: iter(targets.copy())])
+    recorder = WorkerMetrics(tmp_path, collectors=[lambda: iter(targets.copy())])
     first = gevent.spawn(recorder.collect)
     gevent.sleep(0)
     assert not first.ready()
@@ -108,7 +108,7 @@ def test_samples_are_taken_by_one_at_a_time(tmp_path):
 
 
 def test_a_collector_that_raises_is_logged_and_the_others_run(tmp_path, caplog):
-    recorder = MetricsRecorder(
+    recorder = WorkerMetrics(
         tmp_path, collectors=[lambda: 1 / 0, lambda: [(process.WORKERS, (), 1.0)]]
     )
     assert values(recorder, "modelway_workers") == {(): 1.0}
@@ -125,7 +125,7 @@ def test_requests_continue_between_thousands_of_samples(tmp_path):
             yield upstreams.BREAKER, (f"up{number}", ""), 0.0
             seen.append(number)
 
-    recorder = MetricsRecorder(tmp_path, collectors=[read])
+    recorder = WorkerMetrics(tmp_path, collectors=[read])
     other = gevent.spawn(lambda: len(seen))
     recorder.collect()
     assert 0 < other.value < 1000
@@ -135,7 +135,7 @@ def test_requests_continue_between_thousands_of_samples(tmp_path):
 @pytest.mark.parametrize("gauge", [upstreams.BREAKER, health.HEALTH])
 def test_of_targets_without_room_only_those_with_a_fault_are_shown(tmp_path, gauge):
     states = {"a": 0.0, "b": 0.0, "c": 2.0}
-    recorder = MetricsRecorder(
+    recorder = WorkerMetrics(
         tmp_path,
         collectors=[lambda: [(gauge, (each, ""), states[each]) for each in states]],
         max_series=1,
@@ -150,17 +150,17 @@ def test_of_targets_without_room_only_those_with_a_fault_are_shown(tmp_path, gau
 
 def test_gauges_that_name_no_fault_have_no_more_values_than_there_is_room(tmp_path):
     targets = [(upstreams.ANSWER, (f"up{number}", ""), 1.0) for number in range(9)]
-    recorder = MetricsRecorder(tmp_path, collectors=[lambda: targets], max_series=2)
+    recorder = WorkerMetrics(tmp_path, collectors=[lambda: targets], max_series=2)
     assert len(values(recorder, "modelway_target_answer_seconds")) == 2
     recorder.close()
 
 
 def test_the_counts_of_a_killed_worker_remain(tmp_path):
-    recorder = MetricsRecorder(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
+    recorder = WorkerMetrics(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
     for _ in range(3):
         reading, writing = os.pipe()
         if not (pid := os.fork()):
-            second_recorder = MetricsRecorder(
+            second_recorder = WorkerMetrics(
                 tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]]
             )
             second_recorder.collect()
@@ -192,7 +192,7 @@ def test_exchanges_recorded_together_count_as_each_alone(metrics, tmp_path):
         finished_exchange(uncounted=True, usage=Usage(10, 0, 0), cost=0),
     ]
     (tmp_path / "alone").mkdir()
-    alone = MetricsRecorder(tmp_path / "alone", "USD")
+    alone = WorkerMetrics(tmp_path / "alone", "USD")
     for exchange in exchanges:
         record_all(alone, exchange)
     record_all(metrics, *exchanges)
@@ -234,7 +234,7 @@ def test_a_metric_that_cannot_be_recorded_is_lost_once_and_alone(metrics, monkey
 
 
 def test_requests_without_room_for_their_labels_are_counted_together(tmp_path):
-    recorder = MetricsRecorder(tmp_path, "USD", max_series=1)
+    recorder = WorkerMetrics(tmp_path, "USD", max_series=1)
     for model in ("gpt", "claude", "gemini"):
         record_all(recorder, finished_exchange(requested_entry=model))
     counts = {labels[0]: count for labels, count in _requests(recorder).items()}  # by model
@@ -249,14 +249,14 @@ def test_a_worker_adds_no_labels_to_those_of_the_one_before_it(tmp_path):
         ("claude", ["gpt", "other"]),
         ("gpt", ["gpt", "other"]),
     ):
-        recorder = MetricsRecorder(tmp_path, "USD", max_series=1)
+        recorder = WorkerMetrics(tmp_path, "USD", max_series=1)
         record_all(recorder, finished_exchange(requested_entry=model))
         assert sorted(labels[0] for labels in _requests(recorder)) == expected
         recorder.close()
 
 
 def test_sessions_without_room_for_their_labels_are_counted_together(tmp_path):
-    recorder = MetricsRecorder(tmp_path, max_series=1)
+    recorder = WorkerMetrics(tmp_path, max_series=1)
     for model in ("gpt", "claude", "gemini"):
         exchange = finished_exchange(requested_entry=model)
         exchange.record.traffic = Traffic(code=1000)
@@ -278,7 +278,7 @@ def test_series_without_room_are_counted_once_there_is_some(tmp_path, monkeypatc
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     lost = [3.0]
-    recorder = MetricsRecorder(
+    recorder = WorkerMetrics(
         tmp_path, "USD", [lambda: [(ledger.LEDGER_LOST, (), lost[0]), (process.WORKERS, (), 1.0)]]
     )
     with monkeypatch.context() as patch:
@@ -302,9 +302,9 @@ def test_series_without_room_are_counted_once_there_is_some(tmp_path, monkeypatc
 
 def test_series_without_room_are_tried_again_in_the_background(tmp_path, monkeypatch):
     tried = Event()
-    monkeypatch.setattr(MetricsRecorder, "retry", lambda recorder, now: tried.set())
-    monkeypatch.setattr("engine.telemetry.metrics.recorder.INTERVAL", 0.001)
-    recorder = MetricsRecorder(tmp_path)
+    monkeypatch.setattr(WorkerMetrics, "retry", lambda recorder, now: tried.set())
+    monkeypatch.setattr("engine.telemetry.metrics.worker_metrics.INTERVAL", 0.001)
+    recorder = WorkerMetrics(tmp_path)
     recorder.start()
     assert tried.wait(10.0)
     recorder.close()
@@ -316,7 +316,7 @@ def test_a_closed_recorder_observes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(
         gevent, "spawn", lambda *call: greenlets.append(spawn(*call)) or greenlets[-1]
     )
-    recorder = MetricsRecorder(tmp_path)
+    recorder = WorkerMetrics(tmp_path)
     recorder.start()
     gevent.sleep(0)
     assert [greenlet.dead for greenlet in greenlets] == [False, False]

@@ -1,4 +1,4 @@
-"""The recorder of a worker's metrics: counts each request when it ends, and collects gauges.
+"""The metrics of a worker: counts each request when it ends, and collects gauges.
 
 The number of requests is written before the last byte of a response is sent, so that killing the
 worker loses none. The other metrics of a request are written afterwards, so that no caller waits
@@ -31,11 +31,11 @@ from engine.telemetry.metrics.requests import (
     record_attempts,
     record_retries,
 )
-from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
 from engine.telemetry.metrics.storage.metric_file import UNCOUNTED
 from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.telemetry.metrics.storage.tables import Numbers
+from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.telemetry.metrics.streams import record_session, record_stream
 from engine.telemetry.metrics.teams_and_tags import ReadTags, TagRecorder, TeamRecorder
 from engine.telemetry.metrics.usage import UsageTables
@@ -69,7 +69,7 @@ class _Series:
         self.usage = usage_tables.series(labels)
 
 
-class MetricsRecorder:
+class WorkerMetrics:
     """Records the metrics of one worker, and renders the page with those of all workers.
 
     Create it after the fork, with the folder that the master's workers share. `collectors` are
@@ -93,18 +93,18 @@ class MetricsRecorder:
         self._currency = currency
         self._flush = flush
         self._slot = Slot(folder)
-        self._cells = Cells(folder, self._slot.number)
+        self._worker_numbers = WorkerNumbers(folder, self._slot.number)
         self._page = MetricsPage()
         self._page_lock = BoundedSemaphore()
         self._collect_lock = BoundedSemaphore()
         self._series: dict[tuple[object, ...], _Series] = {}
-        self._room = SeriesRoom(max_series, counted_combinations(self._cells))
-        self._tables = RequestTables(self._cells), usage_tables(self._cells)
+        self._room = SeriesRoom(max_series, counted_combinations(self._worker_numbers))
+        self._tables = RequestTables(self._worker_numbers), usage_tables(self._worker_numbers)
         self._sharers: list[TeamRecorder | TagRecorder] = [
-            TeamRecorder(self._cells, currency, max_series)
+            TeamRecorder(self._worker_numbers, currency, max_series)
         ]
         if read_tags is not None:
-            self._sharers.append(TagRecorder(self._cells, currency, read_tags, max_series))
+            self._sharers.append(TagRecorder(self._worker_numbers, currency, read_tags, max_series))
         self._pending = _pending()
         self._totals: dict[int, float] = {}
         self._max_series = max_series
@@ -116,14 +116,14 @@ class MetricsRecorder:
         background from now on."""
         self._greenlets = [gevent.spawn(self._run)]
         if watches_loop:
-            self._greenlets.append(gevent.spawn(watch_loop, self._cells))
+            self._greenlets.append(gevent.spawn(watch_loop, self._worker_numbers))
 
     def close(self) -> None:
         """The worker ends: its counters remain, its gauges do not."""
         gevent.killall(self._greenlets)
         self.collect()
         self._flush()  # requests may have ended meanwhile
-        self._cells.close()
+        self._worker_numbers.close()
         self._slot.close()
 
     def __call__(self, exchange: Exchange) -> None:
@@ -135,13 +135,13 @@ class MetricsRecorder:
             gateway_time = record.gateway_time
             self._pending[series].append((record, gateway_time))
             if len(record.attempts) > 1:
-                record_retries(self._cells, record.attempts)
+                record_retries(self._worker_numbers, record.attempts)
             if record.events > 1:
-                record_stream(self._cells, series.labels, record)
+                record_stream(self._worker_numbers, series.labels, record)
             if record.traffic is not None:
-                record_session(self._cells, series.labels.operation, record.traffic)
+                record_session(self._worker_numbers, series.labels.operation, record.traffic)
             if record.mcp is not None:
-                record_message(self._cells, record.mcp, record.status)
+                record_message(self._worker_numbers, record.mcp, record.status)
         except Exception:
             log.exception("request %s: its metrics are lost", exchange.request_id)
 
@@ -155,7 +155,7 @@ class MetricsRecorder:
                 series.usage.record(records)
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.labels.operation)
-        record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
+        record_attempts(self._worker_numbers, chain.from_iterable(map(_attempts, exchanges)))
         for sharer in self._sharers:
             sharer.record(exchanges)
 
@@ -181,7 +181,7 @@ class MetricsRecorder:
         for collector in self._collectors:
             try:
                 for number, (metric, labels, value) in enumerate(collector(), 1):
-                    numbers = self._cells.numbers(metric)
+                    numbers = self._worker_numbers.numbers(metric)
                     if (place := self._sample(numbers, labels, value)) != UNCOUNTED:
                         sampled[numbers].add(place)
                     if number % _AT_ONCE == 0:
@@ -192,7 +192,7 @@ class MetricsRecorder:
                 failed = True
                 log.exception("a metric cannot be collected")
         if not failed:
-            self._cells.keep_gauges(sampled)
+            self._worker_numbers.keep_gauges(sampled)
             self._forget_totals(sampled)
         return seconds + time.monotonic() - start
 
@@ -200,7 +200,7 @@ class MetricsRecorder:
         """Try series without room in the file system again, at most once in `_RETRY_INTERVAL`."""
         if now >= self._next_retry:
             self._next_retry = now + _RETRY_INTERVAL
-            if self._cells.retry():
+            if self._worker_numbers.retry():
                 self._series.clear()  # which keep the places of their numbers
 
     def _series_of(self, exchange: Exchange) -> _Series:

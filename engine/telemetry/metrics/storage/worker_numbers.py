@@ -24,7 +24,7 @@ from engine.values.metric import Metric
 log = logging.getLogger("modelway")
 
 
-class Cells:
+class WorkerNumbers:
     """The numbers of one worker, whose slot in `folder` is `number`."""
 
     def __init__(self, folder: Path, number: int) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.stores.ledger.journal_files import Segment, claim, create, files
+from engine.stores.ledger.journal_segments import Segment, claim, create, files
 from engine.stores.ledger_entry import Entry, encode
 from tests.support.journals import ids, row
 

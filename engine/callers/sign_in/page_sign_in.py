@@ -13,7 +13,12 @@ from urllib.parse import parse_qsl
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.callers.sign_in.cookie_sessions import Cookie, PageSessions
 from engine.callers.sign_in.facts import facts_of
-from engine.callers.sign_in.flow import MAX_SECONDS, Flow, Flows, new_flow
+from engine.callers.sign_in.pending_sign_in import (
+    MAX_SECONDS,
+    PendingSignIn,
+    PendingSignIns,
+    new_pending_sign_in,
+)
 from engine.callers.sign_in.provider import Provider, error_code
 from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
 from engine.config.callers import JwtIssuer
@@ -58,7 +63,7 @@ class PageSignIn:
         self._places = places
         self._provider = provider
         self._verify = verify
-        self._flows = Flows(config.keys, config.issuer, config.client_id)
+        self._pending = PendingSignIns(config.keys, config.issuer, config.client_id)
         self._clock = clock
         self._cookie = Cookie("sign-in", "Lax", base_url.startswith("https:"))
         self._sessions = sessions
@@ -69,16 +74,16 @@ class PageSignIn:
     def begin(self, page: str) -> Start:
         """Send a person to the provider, and to `page` (a path) at the end. Raises
         ProviderUnavailable."""
-        flow = new_flow(page, self._clock())
-        cookie = self._cookie.set(self._flows.seal(flow), MAX_SECONDS)
-        return Start(self._provider.authorization_url(flow), cookie)
+        pending = new_pending_sign_in(page, self._clock())
+        cookie = self._cookie.set(self._pending.seal(pending), MAX_SECONDS)
+        return Start(self._provider.authorization_url(pending), cookie)
 
     def finish(self, query: str, environ: Mapping[str, Any]) -> Arrival:
         """The person comes back from the provider. Raises SignInRefused, ProviderUnavailable."""
         parameters = _parameters(query)
-        flow = self._flows.open(self._cookie.read(environ), self._clock())
+        pending = self._pending.open(self._cookie.read(environ), self._clock())
         state = parameters.get("state", "")
-        if flow is None or not hmac.compare_digest(state.encode(), flow.state.encode()):
+        if pending is None or not hmac.compare_digest(state.encode(), pending.state.encode()):
             raise SignInRefused(_NOT_STARTED, is_other=True)
         self._check_sender(parameters)
         if "error" in parameters:
@@ -86,15 +91,15 @@ class PageSignIn:
         code = parameters.get("code", "")
         if not 0 < len(code) <= MAX_CODE:
             raise SignInRefused("The provider sent no code. Sign in again.")
-        token, access_token = self._provider.tokens(code, flow.verifier)
+        token, access_token = self._provider.tokens(code, pending.verifier)
         try:
-            claims = self._with_userinfo(self._claims(token, flow), access_token)
+            claims = self._with_userinfo(self._claims(token, pending), access_token)
             session, caller = self._session(claims)
         except TokenRefused as error:
             raise SignInRefused(str(error), is_forbidden=error.is_known) from error
         except KeysUnavailable as error:
             raise ProviderUnavailable(str(error)) from error
-        return Arrival(flow.page, (self._cookie.clear(), session), caller)
+        return Arrival(pending.page, (self._cookie.clear(), session), caller)
 
     def forget(self) -> str:
         """The value of Set-Cookie that ends a sign-in which has failed."""
@@ -118,14 +123,14 @@ class PageSignIn:
         elif sender != self._config.issuer:
             raise SignInRefused("The response is that of another provider. Sign in again.")
 
-    def _claims(self, token: str, flow: Flow) -> Mapping[str, Any]:
+    def _claims(self, token: str, pending: PendingSignIn) -> Mapping[str, Any]:
         """The claims of an ID token, verified (OpenID Connect Core 1.0, 3.1.3.7). Raises
         TokenRefused, KeysUnavailable."""
         claims = self._verify(token)
         nonce, client = claims.get("nonce"), claims.get("azp")
         audience = claims.get("aud")
         if not isinstance(nonce, str) or not hmac.compare_digest(
-            nonce.encode(), flow.nonce.encode()
+            nonce.encode(), pending.nonce.encode()
         ):
             raise TokenRefused(_OF_ANOTHER_SIGN_IN)
         if client is None and isinstance(audience, list) and len(audience) > 1:

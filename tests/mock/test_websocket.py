@@ -10,7 +10,7 @@ from engine.mock import faults
 from engine.mock.conversations import open_conversation
 from engine.mock.conversations.echo import Echo
 from engine.mock.conversations.realtime import Realtime
-from engine.mock.session import converse
+from engine.mock.websocket import converse
 from engine.relay.websocket.messages import Closed, Message
 from engine.values.errors import AbortConnection
 

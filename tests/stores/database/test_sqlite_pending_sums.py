@@ -7,7 +7,6 @@ from sqlalchemy import insert, select
 
 from engine.stores.database.migrate import FOLDER, upgrade
 from engine.stores.database.open_database import open_database
-from engine.stores.database.pending_sums import add_sums
 from engine.stores.database.schema import (
     ledger_models,
     ledger_state,
@@ -15,6 +14,7 @@ from engine.stores.database.schema import (
     ledger_unsummed,
     usage,
 )
+from engine.stores.database.sqlite_pending_sums import add_sums
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.totals import KINDS, ROW_KINDS, totals
 from engine.stores.database.usage import UsageTable
