@@ -1,8 +1,8 @@
 """The pages of the console: what is served at the paths of `engine/config/console.py`.
 
 To add a page: put its HTML, CSS and JavaScript into `page/`, its title and paths into `PAGES` of
-`config/console.py`, where `plan/` reads the paths that no document may use, and its content into
-CONTENTS.
+`config/console.py` (no document may use these paths, so the config knows them), and its content
+into CONTENTS.
 """
 
 from __future__ import annotations

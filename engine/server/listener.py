@@ -1,4 +1,4 @@
-"""A listening socket of a worker: it accepts the connections that `connection_admission.py` admits."""
+"""A listening socket of a worker: it accepts what `connection_admission.py` admits."""
 
 from __future__ import annotations
 
