@@ -24,7 +24,12 @@ from engine.translations.neutral.losses import SPARE, Losses, check_written
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.neutral.request import ChatRequest, with_unique_tools
-from engine.translations.neutral.turns import kinds_of, with_substitutes, with_unique_calls
+from engine.translations.neutral.turns import (
+    kinds_of,
+    with_results,
+    with_substitutes,
+    with_unique_calls,
+)
 from engine.translations.vendors.openai_request_fields import is_responses_request
 from engine.values.wildcard import Patterns
 
@@ -89,6 +94,8 @@ class Translation(Struct, frozen=True):
             refusals.refuse_unsealed(request.compaction, request.model)
         if common is not request or kinds.count(ToolCall) > 1 or kinds.count(ToolResult) > 1:
             common.messages = with_unique_calls(common.messages)
+        if ToolCall in kinds:
+            common.messages = with_results(common.messages)
         if len(common.tools) > 1:
             common.tools = with_unique_tools(common.tools)
         return with_token_limit(common, self.target.most_tokens(model), losses)

@@ -51,6 +51,19 @@ _LATER = frozenset({"request_id"})
 """The members of the answer to a chat that is to be asked for later, as xAI's `deferred` is."""
 
 
+def _has_empty_vector(document: Json) -> bool:
+    """Whether an answer of embeddings has a vector without numbers, as servers send of a model that
+    cannot embed."""
+    items = [document.get("embedding")]
+    for name in ("data", "embeddings"):
+        more = document.get(name)
+        items += more if isinstance(more, list) else ()
+    vectors = (
+        each.get("embedding", each.get("values")) for each in items if isinstance(each, dict)
+    )
+    return any(vector in ([], "") for vector in vectors)
+
+
 class Dialect(Struct, frozen=True, kw_only=True):
     """The parts in which APIs differ. Every function is pure.
 
@@ -183,6 +196,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
             return bool(members)
         if document.keys() == _LATER:
             return False
+        if members and _has_empty_vector(document):
+            return True
         values = ((name, document.get(name)) for name in members)
         return bool(members) and all(
             value is None or (value == [] and name not in _MAY_BE_EMPTY) for name, value in values

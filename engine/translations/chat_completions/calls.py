@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from msgspec import Raw, Struct
-from msgspec.json import Decoder
-
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.calls import unwrapped
+from engine.translations.neutral.calls import WRAPPER, unwrapped
 from engine.translations.neutral.json_members import OBJECT, value_of
 
 
@@ -48,28 +45,6 @@ class CallNumbers:
 
 
 _NO_ARGUMENTS = ("", "{}")
-_WRAPPER = "multi_tool_use.parallel"
-"""The name under which models of OpenAI's sometimes write several calls as one."""
-
-
-class _WrappedCall(Struct):
-    recipient_name: str
-    parameters: Raw = Raw(b"{}")
-
-
-_WRAPPED_CALLS = Decoder(dict[str, list[_WrappedCall]])
-
-
-def wrapped_calls(call: neutral.ToolCall, text: str) -> Iterator[tuple[neutral.ToolCall, str]]:
-    """A call and the text of its arguments; the calls in a wrapper, each with an id of its own."""
-    wrapped = value_of(_WRAPPED_CALLS, text) if call.name == _WRAPPER else None
-    calls = (wrapped or {}).get("tool_uses")
-    if not calls:
-        yield call, text
-    for number, each in enumerate(calls or ()):
-        name = each.recipient_name.removeprefix("functions.")
-        single = neutral.ToolCall(id=f"{call.id}_{number}" if number else call.id, name=name)
-        yield single, bytes(each.parameters).decode()
 
 
 class AnnouncedCalls:
@@ -118,7 +93,7 @@ class AnnouncedCalls:
         if call.arguments or arguments.strip() not in ("", "null"):  # some write these for none
             call.arguments += arguments
         is_text = call.arguments[:1] == '"'  # whose end alone shows that it is one of an object
-        if is_text or call.name == _WRAPPER:
+        if is_text or call.name == WRAPPER:
             return False
         return bool(call.name) and call.arguments not in _NO_ARGUMENTS
 

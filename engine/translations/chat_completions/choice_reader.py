@@ -18,13 +18,12 @@ from engine.translations.chat_completions.calls import (
     AnnouncedCalls,
     CallNumbers,
     is_complete,
-    wrapped_calls,
 )
 from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_blank
-from engine.translations.neutral.calls import call_id, check_buffer, unwrapped
+from engine.translations.neutral.calls import call_id, check_buffer, unwrapped, wrapped_calls
 from engine.translations.neutral.json_members import Members
 
 Key = tuple[str, int | str]

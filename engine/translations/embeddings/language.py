@@ -9,6 +9,7 @@ import binascii
 import re
 import struct
 from collections.abc import Callable
+from typing import Annotated
 
 import msgspec
 from msgspec import Raw, Struct
@@ -71,8 +72,9 @@ def _place_of_inputs(request: EmbeddingRequest) -> str:
     return _INDEX.sub("", request.inputs[0].place).rstrip(".") or "content"
 
 
-_NUMBERS = msgspec.json.Decoder(list[float])
-_TEXT = msgspec.json.Decoder(str)
+_SOME = msgspec.Meta(min_length=1)
+_NUMBERS = msgspec.json.Decoder(Annotated[list[float], _SOME])
+_TEXT = msgspec.json.Decoder(Annotated[str, _SOME])
 
 
 def as_numbers(vector: Raw, place: str) -> Raw:

@@ -178,7 +178,8 @@ class CandidateReader:
             raise events.BrokenAnswer("the upstream's answer has a tool call without a name")
         position = f"call_{self._answer}_{self._index}_{self._calls}"
         own_id = call.id or call_id(position, 40)
-        self._begin(neutral.ToolCall(id=own_id, name=call.name), output)
+        name = call.name.removeprefix("default_api:").removeprefix("default_api.") or call.name
+        self._begin(neutral.ToolCall(id=own_id, name=name), output)
 
     def _begin(self, block: neutral.Block, output: list[events.Event]) -> None:
         self._close(output)

@@ -118,6 +118,30 @@ def unwrapped(arguments: str) -> str:
     return arguments if text is None or value_of(OBJECT, text) is None else text
 
 
+WRAPPER = "multi_tool_use.parallel"
+"""The name under which models of OpenAI's sometimes write several calls as one."""
+
+
+class _WrappedCall(msgspec.Struct):
+    recipient_name: str
+    parameters: Raw = Raw(b"{}")
+
+
+_WRAPPED_CALLS = msgspec.json.Decoder(dict[str, list[_WrappedCall]])
+
+
+def wrapped_calls(call: ToolCall, text: str) -> Iterator[tuple[ToolCall, str]]:
+    """A call and the text of its arguments; the calls in a wrapper, each with an id of its own."""
+    wrapped = value_of(_WRAPPED_CALLS, text) if call.name == WRAPPER else None
+    calls = (wrapped or {}).get("tool_uses")
+    if not calls:
+        yield call, text
+    for number, each in enumerate(calls or ()):
+        name = each.recipient_name.removeprefix("functions.")
+        single = ToolCall(id=f"{call.id}_{number}" if number else call.id, name=name)
+        yield single, bytes(each.parameters).decode()
+
+
 def arguments_of(raw: Raw) -> str:
     """Some servers write the text of the object as a string. Empty for none."""
     text = bytes(raw)

@@ -214,6 +214,30 @@ def with_unique_calls(messages: list[Message]) -> list[Message]:
     return _without_repeated_results(messages)
 
 
+def with_results(messages: list[Message]) -> list[Message]:
+    """The messages with a result for each call that has none, unless the conversation ends with its
+    turn: after an interruption, clients send calls without results, which every vendor refuses."""
+    blocks = list(chain.from_iterable(map(_blocks, messages)))
+    answered = {each.id for each in blocks if isinstance(each, ToolResult)}
+    if all(each.id in answered for each in blocks if isinstance(each, ToolCall)):
+        return messages  # nearly always
+    result: list[Message] = []
+    missing: list[Block] = []
+    for message in messages:
+        if missing and message.role != "assistant":
+            result.append(Message(role="user", blocks=missing, place=message.place))
+            missing = []
+        result.append(message)
+        for each in message.blocks:
+            if isinstance(each, ToolCall) and each.id not in answered:
+                text = Text(text=_NO_RESULT, place=each.place)
+                missing.append(ToolResult(id=each.id, content=[text], place=each.place))
+    return result
+
+
+_NO_RESULT = "(This call has no result: it may have been interrupted.)"
+
+
 def _without_repeated_results(messages: list[Message]) -> list[Message]:
     """Without results that are equal to an earlier one, and messages that had no other."""
     seen: set[bytes] = set()

@@ -10,7 +10,7 @@ from msgspec import Raw
 from engine.dialects.interface.error_forms import FAILED
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.calls import call_id, name_of_answer, unwrapped
+from engine.translations.neutral.calls import call_id, name_of_answer, unwrapped, wrapped_calls
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.refusals import is_error
 from engine.translations.responses import answer_fields as fields
@@ -93,7 +93,8 @@ def read_item(kind: str, raw: Raw, place: str, name: str) -> list[events.Event]:
         return [event for part in content for event in _read_part(part)]
     if kind == FUNCTION_CALL:
         call = fields.CALL.read(raw, place)
-        return events.whole_block(read_call(call, name, place), unwrapped(call.arguments or ""))
+        calls = wrapped_calls(read_call(call, name, place), unwrapped(call.arguments or ""))
+        return [event for each, text in calls for event in events.whole_block(each, text)]
     if kind == "reasoning":
         item = fields.THOUGHTS.read(raw, place)
         signature = fields.read_signature(item.encrypted_content or "", item.id or "")

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
-from engine.translations.neutral.calls import check_buffer
+from engine.translations.neutral.calls import WRAPPER, check_buffer
 from engine.translations.neutral.json_members import NULL
 from engine.translations.neutral.open_parts import Part
 from engine.translations.responses import answer_fields as fields
@@ -31,8 +31,8 @@ class OpenItem(Part):
     _beginning = ""
     """The arguments or text that a call or part begins with: they count unless others follow."""
 
-    _is_unnamed = False
-    """Whether it is a call whose name comes with the end of the item."""
+    _is_held = False
+    """Whether it is a call that begins with the end of the item: without a name, or a wrapper."""
 
     _cited = _parts = _size = 0
 
@@ -46,8 +46,8 @@ class OpenItem(Part):
         if kind == answer_reader.FUNCTION_CALL:
             call = fields.CALL.read(raw, _ITEM)
             self._beginning = call.arguments or ""
-            self._is_unnamed = not call.name
-            if self._is_unnamed:
+            self._is_held = not call.name or call.name == WRAPPER
+            if self._is_held:
                 return ()
             return self._open(answer_reader.read_call(call, self._name, _ITEM))
         return self._open(neutral.Reasoning()) if kind == "reasoning" else ()
@@ -71,7 +71,7 @@ class OpenItem(Part):
     ) -> Iterable[events.Event]:
         output: list[events.Event] = []
         if not isinstance(self._block, block_type):
-            if self._is_unnamed and block_type is neutral.ToolCall:
+            if self._is_held and block_type is neutral.ToolCall:
                 self._pieces.append(event.delta or "")
                 self._size += len(event.delta or "")
                 check_buffer(self._size)
@@ -153,7 +153,7 @@ class OpenItem(Part):
             output = answer_reader.read_item(self.kind, raw, _ITEM, self._name)
             if self._pieces and not any(isinstance(each, events.Delta) for each in output):
                 output.insert(1, events.Delta("".join(self._pieces)))
-            self._is_unnamed = False
+            self._is_held = False
             return output
         if answer_reader.item_kind(raw, _ITEM) != self.kind:
             return self.end()
@@ -174,9 +174,11 @@ class OpenItem(Part):
         return self.end()
 
     def end(self) -> Iterable[events.Event]:
-        """The end of an item that is not done. Raises BrokenAnswer for a call without a name."""
-        if self._is_unnamed:
-            raise events.BrokenAnswer("the upstream's answer has a tool call without a name")
+        """The end of an item that is not done. Raises BrokenAnswer for a held call."""
+        if self._is_held:
+            raise events.BrokenAnswer(
+                "the upstream's answer has a tool call without a name or an end"
+            )
         return () if self._block is None else [*self._missing(self._beginning), *self._close()]
 
     def _missing(self, text: str) -> tuple[events.Event, ...]:

@@ -34,7 +34,7 @@ _END_MARKER = END_MARKER.decode()
 _SMALL = 2_048
 _EMPTY = re.compile(
     rb'"(?:(?:choices|data|candidates|content)"\s*:\s*null|base_resp"'
-    rb'|(?:choices|candidates|data)"\s*:\s*\[\s*\]'
+    rb'|(?:choices|candidates|data|embedding|values)"\s*:\s*\[\s*\]|embedding"\s*:\s*""'
     rb'|success"\s*:\s*false|status"\s*:\s*"failed"|finish_reason"\s*:\s*"(?:%s)")'
     % b"|".join(reason.encode() for reason in FAILED_REASONS)
 )

@@ -44,6 +44,8 @@ from engine.values.usage import Usage
 
 _BODY_HEADERS = ("content-", "transfer-encoding", "etag", "digest", "repr-digest", "cache-control")
 
+_PAGE = "the upstream's answer is HTML or XML, not JSON"
+
 _EVENTS = f"{EVENT_STREAM}; charset=utf-8"
 
 
@@ -136,6 +138,8 @@ class _Answer(WholeBody):
         except (BrokenAnswer, UpstreamError) as error:
             if isinstance(error, BrokenAnswer) and framing_of(text) is Framing.EVENTS:
                 self.failure = Misframed(self.received)
+            elif isinstance(error, BrokenAnswer) and text.lstrip()[:1] == b"<":
+                self.failure = self._errors.failure(BrokenAnswer(_PAGE))
             else:
                 self.failure = self._errors.failure(error)
         return b""

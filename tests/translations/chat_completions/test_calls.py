@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.translations.chat_completions.calls import (
-    AnnouncedCalls,
-    CallNumbers,
-    is_complete,
-    wrapped_calls,
-)
-from engine.translations.neutral.content import ToolCall
+from engine.translations.chat_completions.calls import AnnouncedCalls, CallNumbers, is_complete
 from engine.translations.neutral.events import BrokenAnswer
 from tests.support.each import each
 
@@ -115,27 +109,3 @@ def test_pieces_are_joined_only_where_they_may_be_all() -> None:
     for end, expected in (("}", False), ('"}', True), ("\n", True)):
         pieces.append(end)
         assert is_complete(pieces) is expected
-
-
-WRAPPER = "multi_tool_use.parallel"
-
-
-@each(
-    ("name", "text", "calls"),
-    [
-        ("f", '{"tool_uses": []}', [("c", "f", '{"tool_uses": []}')]),
-        (WRAPPER, '{"tool_uses": []}', [("c", WRAPPER, '{"tool_uses": []}')]),
-        (WRAPPER, "{", [("c", WRAPPER, "{")]),
-        (
-            WRAPPER,
-            '{"tool_uses": [{"recipient_name": "functions.f", "parameters": {"a": 1}},'
-            ' {"recipient_name": "g"}]}',
-            [("c", "f", '{"a": 1}'), ("c_1", "g", "{}")],
-        ),
-    ],
-)
-def test_calls_are_taken_out_of_a_wrapper(
-    name: str, text: str, calls: list[tuple[str, str, str]]
-) -> None:
-    found = wrapped_calls(ToolCall(id="c", name=name), text)
-    assert [(call.id, call.name, arguments) for call, arguments in found] == calls

@@ -72,7 +72,7 @@ def test_every_language_names_its_features_once() -> None:
         assert len(set(names)) == len(names)
 
 
-BROKEN = (b'"*"', b'"AAA"', b"3", b'["a"]', b"[1", b"{}")
+BROKEN = (b'"*"', b'"AAA"', b"3", b'["a"]', b"[1", b"{}", b"[ ]", b'""')
 
 
 def packed(*numbers):
@@ -87,7 +87,7 @@ def test_numbers_become_a_string():
     assert bytes(as_base64(Raw(b"[0.5, -2]"), "v")) == packed(0.5, -2.0)
 
 
-@pytest.mark.parametrize("text", [b"[0.10, 1e-9]", b"[]"])
+@pytest.mark.parametrize("text", [b"[0.10, 1e-9]", b"[0]"])
 def test_a_list_keeps_its_text_as_numbers(text):
     assert bytes(as_numbers(Raw(text), "v")) == text
 
@@ -96,7 +96,7 @@ def test_a_string_keeps_its_text_as_base64():
     assert bytes(as_base64(Raw(packed(0.5)), "v")) == packed(0.5)
 
 
-@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False)))
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1))
 def test_numbers_of_single_precision_survive_both_ways(numbers):
     text = Raw(json.dumps(numbers).encode())
     assert json.loads(bytes(as_numbers(as_base64(text, "v"), "v"))) == numbers

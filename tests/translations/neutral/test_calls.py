@@ -8,11 +8,13 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.neutral.calls import (
+    WRAPPER,
     ToolNames,
     answer_id,
     arguments_object,
     arguments_of,
     call_id,
+    wrapped_calls,
 )
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.json_members import WrongType
@@ -117,3 +119,24 @@ def test_arguments_in_a_request_name_their_place() -> None:
 )
 def test_arguments_are_an_object_or_its_text(raw: bytes, text: str) -> None:
     assert arguments_of(Raw(raw)) == text
+
+
+@each(
+    ("name", "text", "calls"),
+    [
+        ("f", '{"tool_uses": []}', [("c", "f", '{"tool_uses": []}')]),
+        (WRAPPER, '{"tool_uses": []}', [("c", WRAPPER, '{"tool_uses": []}')]),
+        (WRAPPER, "{", [("c", WRAPPER, "{")]),
+        (
+            WRAPPER,
+            '{"tool_uses": [{"recipient_name": "functions.f", "parameters": {"a": 1}},'
+            ' {"recipient_name": "g"}]}',
+            [("c", "f", '{"a": 1}'), ("c_1", "g", "{}")],
+        ),
+    ],
+)
+def test_calls_are_taken_out_of_a_wrapper(
+    name: str, text: str, calls: list[tuple[str, str, str]]
+) -> None:
+    found = wrapped_calls(ToolCall(id="c", name=name), text)
+    assert [(call.id, call.name, arguments) for call, arguments in found] == calls

@@ -10,6 +10,7 @@ from engine.translations.neutral.turns import (
     results_before_others,
     results_first,
     texts_only,
+    with_results,
 )
 from engine.values.wildcard import Patterns
 from tests.support.each import each
@@ -54,6 +55,26 @@ def test_order(before: str, after: str) -> None:
     assert [text_of(each) for each in results_first([turn(o) for o in before.split()])] == [
         *after.split()
     ]
+
+
+@each(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("u:- a:x", "u:- a:x"),  # nothing follows
+        ("a:x u:x a:- u:-", "a:x u:x a:- u:-"),
+        ("a:x u:-", "a:x u:x u:-"),
+        ("a:x a:y u:- a:-", "a:x a:y u:xy u:- a:-"),
+        ("a:xy u:y-", "a:xy u:x u:y-"),
+        ("a:xy s:- u:x", "a:xy u:y s:- u:x"),
+        ("a:x a:y u:y u:-", "a:x a:y u:x u:y u:-"),
+    ],
+)
+def test_each_call_has_a_result_unless_the_conversation_ends_with_it(
+    before: str, after: str
+) -> None:
+    messages = with_results([turn(each) for each in before.split()])
+    assert [text_of(each) for each in messages] == after.split()
 
 
 def test_parts_of_a_turn_keep_its_marks() -> None:

@@ -272,6 +272,25 @@ def test_a_whole_body_that_is_no_json_is_no_answer_of_a_chat(body: bytes) -> Non
     assert first("/v1/chat/completions", [*JSON, ("content-encoding", "br")]) == body
 
 
+@each(
+    ("name", "path", "body"),
+    [
+        ("openai", "/v1/embeddings", b'{"data":[{"embedding":[1]},{"embedding":%b}]}'),
+        ("gemini", "/m:embedContent", b'{"embedding":{"values":%b}}'),
+        ("gemini", "/m:batchEmbedContents", b'{"embeddings":[{"values":%b}]}'),
+    ],
+)
+def test_a_vector_has_numbers(name: str, path: str, body: bytes) -> None:
+    def first(vector: bytes) -> bytes:
+        response: Any = FakeResponse(200, JSON, [body % vector])
+        return read_first_content(response, dialects.get(name), chat_path=path).first
+
+    assert first(b"[0.5]") == body % b"[0.5]"
+    for vector in (b"[ ]", b'""') if name == "openai" else (b"[]",):
+        with pytest.raises(ErrorFirst):
+            first(vector)
+
+
 CHAT = b'{"choices":[{"message":{"content":"Hi"}}]}'
 
 
