@@ -185,6 +185,11 @@ def test_any_success_has_the_status_200() -> None:
 # Answers that are none.
 
 
+def test_a_page_is_named_as_what_it_is() -> None:
+    error, _ = broken(b"\n<html>busy</html>", headers=[("content-type", "text/html")])
+    assert "is HTML or XML, not JSON" in str(error)
+
+
 @pytest.mark.parametrize(
     ("pieces", "headers"),
     [
