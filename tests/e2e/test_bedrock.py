@@ -185,8 +185,8 @@ def test_a_stream_that_is_cut_inside_of_a_frame_has_no_clean_end(
 EXCEPTIONS = [
     ("throttlingException", 429),
     ("validationException", 400),
-    ("modelStreamErrorException", 500),  # OpenAI has one type for all of them
-    ("serviceUnavailableException", 500),
+    ("modelStreamErrorException", 502),  # 424 there
+    ("serviceUnavailableException", 503),
 ]
 
 
