@@ -100,7 +100,7 @@ class GunicornApplication(BaseApplication):
             ready = self._ready
             self.cfg.set("when_ready", lambda arbiter: ready())
         self.cfg.set("on_starting", self._start_to_listen)
-        self.cfg.set("post_fork", lambda arbiter, worker: arbiter.close_old_sockets())
+        self.cfg.set("post_fork", lambda arbiter, worker: arbiter.leave_to_master())
         self.cfg.set("post_worker_init", lambda worker: self.boots.tell_booted(worker.age))
 
     def _start_to_listen(self, arbiter: Arbiter) -> None:

@@ -90,6 +90,11 @@ class RecorderProcess:
         self._life = None
         return False
 
+    def leave_to_master(self) -> None:
+        """Called in a new worker: only the master watches the recorder."""
+        if self._life is not None:
+            self._life.close()
+
     def await_end(self, seconds: float) -> None:
         """Wait until the process has shipped the rest and ended; after so many seconds kill it."""
         deadline = self._clock() + seconds

@@ -114,6 +114,12 @@ class Supervisor(Arbiter):
         self.close_old_sockets()
         self._group.close_heavy_channel()
 
+    def leave_to_master(self) -> None:
+        """Called in a new worker: close what it inherits that is not for workers of its config."""
+        self.close_old_sockets()
+        for recorder in self.recorders:
+            recorder.leave_to_master()
+
     def close_old_sockets(self) -> None:
         """Close what only workers of an earlier config use, in a new process."""
 

@@ -89,6 +89,17 @@ def test_it_closes_what_belongs_to_workers(started: Starter) -> None:
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP])
+def test_a_worker_closes_what_the_master_watches_it_with(started: Starter) -> None:
+    recorder = started()
+    pid = os.fork()
+    if not pid:
+        before = os.listdir("/proc/self/fd")
+        recorder.leave_to_master()
+        os._exit(len(before) - len(os.listdir("/proc/self/fd")))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+    assert recorder.lives()
+
+
 def test_it_ends_when_no_worker_is_left_and_not_by_a_signal(
     started: Starter, sig: signal.Signals
 ) -> None:
