@@ -18,7 +18,7 @@ _WARNINGS = "engine.app.services.limit_warnings"
 _RECORDS = "engine.app.services.records", "engine.callers.records"
 _EXPORTERS = "engine.app.services.exporters"
 _BEARERS = "engine.app.services.bearers"
-_SIGN_IN = "engine.app.services.page_sign_in"
+_SIGN_IN = "engine.app.services.sign_in"
 _MCP = "engine.app.mcp.servers"
 _OBJECTS = (
     *(

@@ -36,6 +36,7 @@ folder = Path(tempfile.mkdtemp())
 serving(plan, folder, ConfigStatus(), recorder=Channel()).close()
 print(*sorted(set(sys.modules) - loaded))
 """
+KEY = "0123456789abcdef" * 3
 OF_LIBRARIES = ("_threading_local", "gevent.monkey._patch_thread_", "cachetools._cached")
 """How the names begin of what libraries import within a function."""
 
@@ -43,6 +44,7 @@ OF_LIBRARIES = ("_threading_local", "gevent.monkey._patch_thread_", "cachetools.
 def imported_by_a_worker(config):
     """The modules that a worker beside a recorder imports, but for those of libraries."""
     keys = {f"{vendor}_API_KEY": "example" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI")}
+    keys["KEY"] = KEY
     command = [sys.executable, "-c", WORKER, str(config)]
     result = subprocess.run(
         command, cwd=ROOT, env=os.environ | keys, capture_output=True, text=True, check=True
@@ -59,10 +61,13 @@ def test_a_worker_of_the_shipped_config_imports_nothing_that_workers_could_share
     [
         "stores: {records: 'sqlite:///records.db'}\n",
         "callers: {jwt: [{issuer: 'https://id.example', audience: a, jwks_file: keys.json}]}\n",
+        "server: {base_url: 'https://models.example'}\n"
+        "callers: {jwt: [{issuer: 'https://id.example', audience: a, jwks_file: keys.json}]}\n"
+        "console: {sign_in: {issuer: 'https://id.example', client_id: c, keys: ['${KEY}']}}\n",
         "telemetry: {traces: {endpoint: 'http://127.0.0.1:9'}, otlp_metrics: "
         "{endpoint: 'http://127.0.0.1:9'}}\n",
     ],
-    ids=["records", "jwt", "otlp"],
+    ids=["records", "jwt", "sign-in", "otlp"],
 )
 def test_neither_does_one_of_a_config_with_more_parts(tmp_path, more):
     (tmp_path / "keys.json").write_text(json.dumps({"keys": key_set()}))
@@ -81,7 +86,7 @@ def plan_with(upstream, tmp_path, more=""):
         f"upstreams: {{up: {upstream}}}\n"
         f"routes: [{{operations: api.*, to: [{{upstream: up}}]}}]\n{more}"
     )
-    plan = make_plan(config, {"KEY": "0123456789abcdef" * 3}).plan
+    plan = make_plan(config, {"KEY": KEY}).plan
     assert plan is not None
     return plan
 
