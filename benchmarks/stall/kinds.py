@@ -16,7 +16,7 @@ from benchmarks.stall.socket_kinds import SOCKET_KINDS
 from benchmarks.stall.wire_kinds import WIRE_KINDS
 from engine.exchange.opened_ids import Holder
 from engine.objects.sealed_ids import EVERYBODY, Identity, Sealer
-from engine.relay.websocket.sessions import SessionLimits
+from engine.relay.websocket.open_sessions import SessionLimits
 
 _MAX_MESSAGE = SessionLimits().max_message
 _WORDS = "Some words of a conversation that has gone on for days. "

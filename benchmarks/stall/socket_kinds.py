@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from benchmarks.stall.kind import Kind, dumped
-from engine.relay.websocket.sessions import SessionLimits
+from engine.relay.websocket.open_sessions import SessionLimits
 
 _MAX = SessionLimits().max_message
 _REALTIME = "/v1/realtime?model=gpt-realtime"

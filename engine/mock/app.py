@@ -27,7 +27,7 @@ from engine.mock.object_store import ObjectStore
 from engine.mock.roles import FACTS, item_shapes, role_of
 from engine.mock.uploads import Uploads
 from engine.mock.websocket import session
-from engine.relay.websocket.sessions import SessionLimits, Sessions
+from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from engine.sockets.upgrade import ResponsesSockets, SocketSettings
 from engine.spec.document.path_templates import variables
 from engine.spec.operation import Operation

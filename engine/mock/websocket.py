@@ -13,8 +13,8 @@ from engine.edge.send_response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.mock import faults
 from engine.mock.conversations import Conversation, MockMessage, open_conversation
+from engine.relay.websocket.endpoint import Closed, Endpoint, Message, accept
 from engine.relay.websocket.handshake import subprotocols_of
-from engine.relay.websocket.messages import Closed, Message, Messages, accept
 from engine.spec.parameters.query_string import Query
 from engine.values.errors import AbortConnection, AbortReason
 
@@ -42,9 +42,9 @@ def session(conversation: str, delay: float) -> Handler:
             faults.apply_before_response(fault, send_raw, gevent.sleep)
         partner = open_conversation(conversation, model, subprotocols_of(environ))
         headers = common_headers(exchange).items()
-        messages = accept(environ, exchange.connection, protocol=partner.protocol, headers=headers)
+        endpoint = accept(environ, exchange.connection, protocol=partner.protocol, headers=headers)
         try:
-            converse(messages, partner, fault, delay)
+            converse(endpoint, partner, fault, delay)
         except AbortConnection:
             raise
         except Exception as error:
@@ -56,28 +56,28 @@ def session(conversation: str, delay: float) -> Handler:
 
 
 def converse(
-    messages: Messages, partner: Conversation, fault: faults.MockFault | None, delay: float
+    endpoint: Endpoint, partner: Conversation, fault: faults.MockFault | None, delay: float
 ) -> None:
     """Run a session to its end. Raises AbortConnection if a fault cuts the connection."""
     inbox: Queue[Message | None] = Queue(1)
-    listener = gevent.spawn(_listen, messages, inbox)
+    listener = gevent.spawn(_listen, endpoint, inbox)
     code, reason = 1000, ""
     try:
-        _Sender(messages, partner, fault).run(inbox, delay)
+        _Sender(endpoint, partner, fault).run(inbox, delay)
     except CloseRequested as close:
         code, reason = close.code, str(close)
     except Closed:
         pass  # the other side closed during a send
     finally:
         listener.kill()
-    messages.close(code, reason)
+    endpoint.close(code, reason)
 
 
-def _listen(messages: Messages, inbox: Queue[Message | None]) -> None:
+def _listen(endpoint: Endpoint, inbox: Queue[Message | None]) -> None:
     """Put received messages into the inbox, None at the end."""
     try:
         while True:
-            inbox.put(messages.receive())
+            inbox.put(endpoint.receive())
     except Closed:
         inbox.put(None)
 
@@ -86,9 +86,9 @@ class _Sender:
     """Sends the answers, and applies the fault after the number of messages that it names."""
 
     def __init__(
-        self, messages: Messages, partner: Conversation, fault: faults.MockFault | None
+        self, endpoint: Endpoint, partner: Conversation, fault: faults.MockFault | None
     ) -> None:
-        self._messages = messages
+        self._endpoint = endpoint
         self._partner = partner
         self._fault = fault
         self._remaining = fault.number if fault is not None else None
@@ -123,7 +123,7 @@ class _Sender:
     def _send(self, message: Message) -> None:
         if self._silent:
             return
-        send = self._messages.send_text if message.text else self._messages.send_binary
+        send = self._endpoint.send_text if message.text else self._endpoint.send_binary
         send(message.data)
         if self._remaining is not None:
             self._remaining -= 1

@@ -24,10 +24,10 @@ from engine.exchange.request_record import Traffic
 from engine.relay.websocket import ending
 from engine.relay.websocket.channel import Channel, Stopped
 from engine.relay.websocket.ending import Ending
+from engine.relay.websocket.endpoint import Closed, Endpoint, Message
 from engine.relay.websocket.frames import sendable
 from engine.relay.websocket.liveness import Liveness
-from engine.relay.websocket.messages import Closed, Message, Messages
-from engine.relay.websocket.sessions import SessionLimits, duration_text
+from engine.relay.websocket.open_sessions import SessionLimits, duration_text
 from engine.sockets.lanes import Lanes, Run
 from engine.sockets.messages import (
     InvalidMessage,
@@ -139,10 +139,10 @@ class ResponsesSession:
 
     def _receive(self) -> None:
         """Read messages until the session ends."""
-        channel, messages = self._channel, Messages(self._channel, self._limits.max_pings)
+        channel, endpoint = self._channel, Endpoint(self._channel, self._limits.max_pings)
         try:
             while self._ending is None:
-                message = messages.receive()
+                message = endpoint.receive()
                 self._last_message = channel.last_received
                 self.traffic.sent.messages += 1
                 self.traffic.sent.bytes += len(message.data)

@@ -19,7 +19,7 @@ from engine.exchange.stage_services import Services
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.connection_upgrade import require_take_over, send_head
 from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
-from engine.relay.websocket.sessions import SessionLimits, Sessions
+from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from engine.sockets.lanes import Run
 from engine.sockets.memory import MemoryBudget, ResponseMemory
 from engine.sockets.session import ClientOutlet, ResponsesSession

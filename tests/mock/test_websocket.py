@@ -11,7 +11,7 @@ from engine.mock.conversations import open_conversation
 from engine.mock.conversations.echo import Echo
 from engine.mock.conversations.realtime import Realtime
 from engine.mock.websocket import converse
-from engine.relay.websocket.messages import Closed, Message
+from engine.relay.websocket.endpoint import Closed, Message
 from engine.values.errors import AbortConnection
 
 CALLER_LEFT = Closed(1005, "")

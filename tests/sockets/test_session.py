@@ -12,7 +12,7 @@ from gevent.event import Event
 from engine.exchange.interruption import CallerLeft
 from engine.exchange.outcome import Outcome
 from engine.relay.websocket import ending
-from engine.relay.websocket.sessions import SessionLimits, Sessions
+from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from tests.support.client_socket import conversation
 from tests.support.frames import BINARY, PING, PONG, TEXT
 

@@ -5,7 +5,7 @@ import pytest
 from engine import dialects
 from engine.exchange.exchange import Exchange
 from engine.exchange.stage_services import Services
-from engine.relay.websocket.sessions import SessionLimits, Sessions
+from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from engine.sockets.upgrade import (
     LaneSockets,
     ResponsesSockets,

@@ -13,7 +13,7 @@ import gevent.socket
 
 from engine.exchange.request_record import Traffic
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.sessions import SessionLimits
+from engine.relay.websocket.open_sessions import SessionLimits
 from engine.sockets.lanes import Run
 from engine.sockets.session import ClientOutlet, ResponsesSession
 from tests.support.frames import TEXT, Peer

@@ -11,8 +11,8 @@ import gevent.socket
 
 from engine.exchange.request_record import Traffic
 from engine.relay.websocket.channel import Channel
+from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from engine.relay.websocket.session import Session
-from engine.relay.websocket.sessions import SessionLimits, Sessions
 from tests.support.frames import Peer
 from tests.support.waiting import PATIENCE, Deadline
 

@@ -20,7 +20,7 @@ from engine.edge.answers.own_answer import AnswerSources, SessionRoute
 from engine.edge.fixed_response import route_response
 from engine.exchange.exchange import Handler
 from engine.plan.route import Route
-from engine.relay.websocket.sessions import SessionLimits
+from engine.relay.websocket.open_sessions import SessionLimits
 from engine.sockets.upgrade import SocketSettings
 from engine.spec.document import path_templates
 from engine.stores.usage_query import UsageQuery

@@ -36,7 +36,7 @@ from engine.objects.stored_responses import StoredResponses
 from engine.objects.summaries import Summaries
 from engine.plan.plan import Plan
 from engine.plan.route import Route
-from engine.relay.websocket.sessions import Sessions
+from engine.relay.websocket.open_sessions import Sessions
 from engine.sockets.upgrade import ResponsesSockets
 from engine.upstream import choose
 from engine.upstream.attempts.mirror import Mirrors

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import NamedTuple, Protocol
 
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 from engine.values.discovery import Plugins
 
 

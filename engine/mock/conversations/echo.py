@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from engine.mock.conversations import MockMessage
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 
 
 class Echo:

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from engine.mock.conversations import MockMessage
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 
 _PIECE = 8
 """Characters of a piece of an answer."""

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from engine.mock.conversations import MockMessage
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 
 _SECONDS = 2
 """The seconds that each message of the caller takes."""

@@ -27,7 +27,7 @@ from engine.relay.websocket.ending import Ending
 from engine.relay.websocket.frames import Violation, sendable
 from engine.relay.websocket.liveness import Liveness
 from engine.relay.websocket.message_edits import EditedFrames, MessageEdits
-from engine.relay.websocket.sessions import CHECK_INTERVAL, SessionLimits, duration_text
+from engine.relay.websocket.open_sessions import CHECK_INTERVAL, SessionLimits, duration_text
 from engine.relay.websocket.traffic import ReadUsage, TrafficReader
 from engine.values.errors import GatewayError
 from engine.values.event_json import LONG_EVENT

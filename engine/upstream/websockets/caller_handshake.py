@@ -17,7 +17,7 @@ from engine.relay.websocket.handshake import (
     parse_request,
     switching_protocols,
 )
-from engine.relay.websocket.sessions import SessionLimits
+from engine.relay.websocket.open_sessions import SessionLimits
 
 
 class CallerHandshake(Struct, frozen=True):

@@ -23,8 +23,8 @@ from engine.exchange.interruption import interruption
 from engine.exchange.outcome import Outcome
 from engine.exchange.request_body import Body, ReceivedBody
 from engine.exchange.request_record import Traffic
-from engine.relay.websocket.messages import Closed, Messages
-from engine.relay.websocket.sessions import SessionLimits
+from engine.relay.websocket.endpoint import Closed, Endpoint
+from engine.relay.websocket.open_sessions import SessionLimits
 from engine.upstream.websockets.caller_handshake import read_handshake
 from engine.upstream.websockets.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
@@ -46,10 +46,10 @@ def receive_first(dialect: Dialect, limits: SessionLimits, max_size: int, second
         upgrade = exchange.upgrade = _accept(exchange, dialect, limits)
         channel = upgrade.caller
         assert channel is not None
-        messages = Messages(channel, limits.max_pings)
-        refuse = partial(_refuse, messages, exchange, dialect)
+        endpoint = Endpoint(channel, limits.max_pings)
+        refuse = partial(_refuse, endpoint, exchange, dialect)
         try:
-            data = _first_message(messages, max_size, seconds)
+            data = _first_message(endpoint, max_size, seconds)
             exchange.body_reader = ReceivedBody(Body(data), max_size)
             response = _with_body(exchange, following)
             refuse(_error_of(response))
@@ -79,12 +79,12 @@ def _accept(exchange: Exchange, dialect: Dialect, limits: SessionLimits) -> Upgr
     return upgrade
 
 
-def _first_message(messages: Messages, max_size: int, seconds: float) -> bytes:
+def _first_message(endpoint: Endpoint, max_size: int, seconds: float) -> bytes:
     """The first message. Raises GatewayError, and AbortConnection if the caller has left."""
     timeout = gevent.Timeout(seconds)
     try:
         with timeout:
-            message = messages.receive()
+            message = endpoint.receive()
     except gevent.Timeout as error:
         if error is not timeout:
             raise
@@ -114,7 +114,7 @@ def _error_of(response: Response) -> GatewayError:
 
 
 def _refuse(
-    messages: Messages,
+    endpoint: Endpoint,
     exchange: Exchange,
     dialect: Dialect,
     error: GatewayError,
@@ -128,5 +128,5 @@ def _refuse(
     exchange.record.traffic = Traffic(outcome=outcome, code=code)
     if dialect.socket_error is not None:
         with suppress(Closed):
-            messages.send_text(dialect.socket_error(error, exchange.request_id))
-    messages.close(code, error.message)
+            endpoint.send_text(dialect.socket_error(error, exchange.request_id))
+    endpoint.close(code, error.message)

@@ -11,7 +11,7 @@ from gevent.event import Event
 from engine.exchange.member_protocols import Socket
 from engine.relay.websocket.channel import Channel, Stopped
 from engine.relay.websocket.ending import close_both
-from engine.relay.websocket.messages import Closed, Messages
+from engine.relay.websocket.endpoint import Closed, Endpoint
 from engine.upstream.client.failures import Reset
 
 _MAX_WAITING = 256 * 1024
@@ -66,10 +66,10 @@ class MessageStream:
         self._arrival.set()
 
     def _read(self) -> None:
-        messages = Messages(self._channel)
+        endpoint = Endpoint(self._channel)
         try:
             while True:
-                self._add(messages.receive().data)
+                self._add(endpoint.receive().data)
         except (Closed, Stopped):
             pass
         finally:

@@ -2,7 +2,7 @@
 
 from engine.mock.conversations import open_conversation
 from engine.mock.conversations.realtime import Realtime
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 
 
 def test_a_conversation_is_found_by_its_name():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.mock.conversations.echo import open_conversation
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 
 
 def test_every_message_comes_back_as_it_was():

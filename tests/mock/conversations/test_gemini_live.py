@@ -7,7 +7,7 @@ import json
 import pytest
 
 from engine.mock.conversations import open_conversation
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 
 
 def say(session, document):

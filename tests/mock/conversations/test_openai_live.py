@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from engine.mock.conversations import open_conversation
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 
 
 def kinds(session, *events):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.relay.websocket.sessions import SessionLimits
+from engine.relay.websocket.open_sessions import SessionLimits
 from engine.upstream.websockets.caller_handshake import read_handshake
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange

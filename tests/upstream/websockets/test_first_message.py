@@ -13,7 +13,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interruption import TokenRevoked
 from engine.exchange.outcome import Outcome
 from engine.exchange.request_record import Traffic
-from engine.relay.websocket.sessions import SessionLimits
+from engine.relay.websocket.open_sessions import SessionLimits
 from engine.upstream.websockets.first_message import receive_first
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.exchanges import new_exchange

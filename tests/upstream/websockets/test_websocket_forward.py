@@ -13,7 +13,7 @@ import pytest
 from engine import dialects
 from engine.exchange.caller_connection import WSGIConnection
 from engine.exchange.exchange import Exchange, Response
-from engine.relay.websocket.sessions import SessionLimits, Sessions
+from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from engine.upstream.websockets.websocket_forward import converse, upgrade_or_http
 from engine.values.errors import AbortConnection, GatewayError
 from tests.support.exchanges import new_exchange

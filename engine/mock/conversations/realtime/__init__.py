@@ -12,7 +12,7 @@ import orjson
 
 from engine.mock.conversations import MockMessage
 from engine.mock.conversations.realtime.conversation import RealtimeConversation
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 from engine.values.trees import Json
 
 

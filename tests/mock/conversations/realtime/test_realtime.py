@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.mock.conversations.realtime import open_conversation
-from engine.relay.websocket.messages import Message
+from engine.relay.websocket.endpoint import Message
 
 TEXT = {"type": "response.create", "response": {"output_modalities": ["text"]}}
 

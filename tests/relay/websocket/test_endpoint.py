@@ -10,7 +10,7 @@ import gevent
 import pytest
 
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.messages import Closed, Message, Messages
+from engine.relay.websocket.endpoint import Closed, Endpoint, Message
 from tests.support.frames import BINARY, CONT, PING, PONG, TEXT, Peer
 from tests.support.session import PATIENCE, pair
 
@@ -19,76 +19,76 @@ from tests.support.session import PATIENCE, pair
 def sides():
     """The server's side as messages, and the client that the test plays."""
     near, far = pair()
-    yield Messages(Channel(near, client=True, limit=100)), Peer(far, client=True)
+    yield Endpoint(Channel(near, client=True, limit=100)), Peer(far, client=True)
     near.close()
     far.close()
 
 
 def test_a_message_in_fragments_arrives_whole(sides):
-    messages, peer = sides
+    endpoint, peer = sides
     peer.send(TEXT, b"a", fin=False)
     peer.send(CONT, b"b")
     peer.send(BINARY, b"\xff")
-    assert messages.receive() == Message(True, b"ab")
-    assert messages.receive() == Message(False, b"\xff")
+    assert endpoint.receive() == Message(True, b"ab")
+    assert endpoint.receive() == Message(False, b"\xff")
 
 
 def test_a_ping_between_fragments_is_answered_and_is_no_message(sides):
-    messages, peer = sides
+    endpoint, peer = sides
     peer.send(TEXT, b"a", fin=False)
     peer.send(PING, b"now")
     peer.send(CONT, b"b")
-    assert messages.receive() == Message(True, b"ab")
+    assert endpoint.receive() == Message(True, b"ab")
     pong = peer.next()
     assert (pong.opcode, pong.data) == (PONG, b"now")
 
 
 def test_the_close_of_the_other_side_ends_the_session_with_its_code(sides):
-    messages, peer = sides
+    endpoint, peer = sides
     peer.close(4001, b"bye")
     with pytest.raises(Closed) as excinfo:
-        messages.receive()
+        endpoint.receive()
     assert (excinfo.value.code, excinfo.value.reason) == (4001, "bye")
 
 
 def test_a_disconnection_ends_the_session_with_1006(sides):
-    messages, peer = sides
+    endpoint, peer = sides
     peer.sock.close()
     with pytest.raises(Closed) as excinfo:
-        messages.receive()
+        endpoint.receive()
     assert excinfo.value.code == 1006
 
 
 def test_a_violation_is_told_to_the_other_side_and_ends_the_session(sides):
-    messages, peer = sides
+    endpoint, peer = sides
     peer.send(TEXT, b"x" * 101)
     with pytest.raises(Closed) as excinfo:
-        messages.receive()
+        endpoint.receive()
     code, reason = peer.closed()
     assert (excinfo.value.code, excinfo.value.reason) == (code, reason)
     assert code == 1009
 
 
 def test_texts_and_bytes_are_sent(sides):
-    messages, peer = sides
-    messages.send_text("ä")
-    messages.send_binary(b"\x00")
+    endpoint, peer = sides
+    endpoint.send_text("ä")
+    endpoint.send_binary(b"\x00")
     assert [peer.next()[::2] for _ in range(2)] == [(TEXT, "ä".encode()), (BINARY, b"\x00")]
 
 
 def test_nothing_can_be_sent_after_the_close_of_the_other_side(sides):
-    messages, peer = sides
+    endpoint, peer = sides
     peer.close(4001, b"bye")
     with pytest.raises(Closed):
-        messages.receive()
+        endpoint.receive()
     with pytest.raises(Closed) as excinfo:
-        messages.send_text("late")
+        endpoint.send_text("late")
     assert excinfo.value.code == 4001
 
 
 def test_a_close_waits_for_that_of_the_other_side(sides):
-    messages, peer = sides
-    closing = gevent.spawn(messages.close, 1000, "done")
+    endpoint, peer = sides
+    closing = gevent.spawn(endpoint.close, 1000, "done")
     gevent.sleep(0)
     assert peer.closed() == (1000, "done")
     assert not closing.ready()
@@ -100,17 +100,17 @@ def test_a_closed_error_says_code_and_reason():
     assert str(Closed(1008, "too many messages")) == "1008 too many messages"
 
 
-def traced_by(messages):
+def traced_by(endpoint):
     """The bytes that the modules beside that of the messages have allocated and not freed."""
-    folder = Path(inspect.getfile(type(messages))).parent
+    folder = Path(inspect.getfile(type(endpoint))).parent
     of_folder = tracemalloc.Filter(inclusive=True, filename_pattern=f"{folder}/*")
     snapshot = tracemalloc.take_snapshot().filter_traces([of_folder])
     return sum(trace.size for trace in snapshot.traces)
 
 
 def test_fragments_of_no_bytes_take_no_memory(sides):
-    messages, peer = sides
-    receiving = gevent.spawn(messages.receive)
+    endpoint, peer = sides
+    receiving = gevent.spawn(endpoint.receive)
     peer.send(TEXT, b"a", fin=False)
     tracemalloc.start()
     try:
@@ -118,7 +118,7 @@ def test_fragments_of_no_bytes_take_no_memory(sides):
             peer.send(CONT, b"", fin=False)
         peer.send(PING, b"")  # is answered behind all of them
         assert peer.next().opcode == PONG
-        assert traced_by(messages) < 150_000
+        assert traced_by(endpoint) < 150_000
     finally:
         tracemalloc.stop()
     peer.send(CONT, b"b")

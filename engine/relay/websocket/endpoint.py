@@ -37,7 +37,7 @@ class Closed(Exception):
         self.reason = reason
 
 
-class Messages:
+class Endpoint:
     """One side of a WebSocket, message by message. A peer that sends more than `max_pings` pings
     and unsolicited pongs a minute breaks the protocol."""
 
@@ -116,7 +116,7 @@ def accept(
     headers: Iterable[tuple[str, str]] = (),
     limit: int = 16_000_000,
     compression: bool = False,
-) -> Messages:
+) -> Endpoint:
     """Upgrade a request to a WebSocket, and return the server's side of it.
 
     Raises GatewayError 400 or 426 for a request that does not ask for one (`parse_request`), and
@@ -133,4 +133,4 @@ def accept(
             AbortReason.CALLER_LEFT, "the caller left before the upgrade"
         ) from error
     channel = Channel(sock, client=True, limit=limit, extensions=extensions, first=early)
-    return Messages(channel)
+    return Endpoint(channel)
