@@ -88,7 +88,6 @@ def test_it_closes_what_belongs_to_workers(started: Starter) -> None:
     assert recorder.lives()
 
 
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP])
 def test_a_worker_closes_what_the_master_watches_it_with(started: Starter) -> None:
     recorder = started()
     pid = os.fork()
@@ -100,6 +99,7 @@ def test_a_worker_closes_what_the_master_watches_it_with(started: Starter) -> No
     assert recorder.lives()
 
 
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP])
 def test_it_ends_when_no_worker_is_left_and_not_by_a_signal(
     started: Starter, sig: signal.Signals
 ) -> None:
