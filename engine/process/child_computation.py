@@ -18,7 +18,7 @@ import gevent
 from gevent.lock import BoundedSemaphore
 from gevent.socket import wait_read
 
-from engine.process.child_process import MEMORY, ChildFailed, bounded, fork, result_of
+from engine.process.child_process import MEMORY, ChildTimeout, bounded, fork, result_of
 
 Result = TypeVar("Result")
 
@@ -39,7 +39,7 @@ def compute_in_child(
     must not wait for anything, and its result must be small, and one that can be pickled. `keep`
     are the descriptors that it needs.
 
-    Raises ChildFailed if it raises, if it takes longer, or if there can be no child.
+    Raises ChildFailed if it raises or if there can be no child, ChildTimeout if it takes longer.
     """
     with _places:
         child, pipe = fork(function, partial(bounded, seconds, MEMORY), is_alone=True, keep=keep)
@@ -57,7 +57,7 @@ def compute_in_child(
 def _read(pipe: int, seconds: float) -> bytes:
     """All that a child writes."""
     pieces: list[bytes] = []
-    failure = ChildFailed(f"did not end within {seconds:g} s")
+    failure = ChildTimeout(f"did not end within {seconds:g} s")
     with gevent.Timeout(seconds, failure):
         while True:
             wait_read(pipe)

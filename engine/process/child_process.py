@@ -45,6 +45,10 @@ class ChildFailed(Exception):
     """The child hung, died or raised; `str` is the predicate of a sentence about it."""
 
 
+class ChildTimeout(ChildFailed):
+    """The child did not end in time."""
+
+
 def _never() -> bool:
     return False
 
@@ -81,7 +85,7 @@ def run(
         return result
     if stop():
         raise ChildFailed("was cancelled: this process is stopping")
-    raise ChildFailed(f"did not end within {seconds:g} s")
+    raise ChildTimeout(f"did not end within {seconds:g} s")
 
 
 def run_in_child(function: Callable[..., Result], *arguments: object) -> Result:

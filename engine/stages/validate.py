@@ -20,6 +20,7 @@ from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter, check_parameters
 from engine.spec.schemas.member_finder import Path
 from engine.spec.schemas.refusal_messages import explain, place
+from engine.stages.check_apart import check_apart, may_take_long
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
@@ -142,6 +143,9 @@ def _check_measured(exchange: Exchange, rule: BodyRule) -> None:
     first: bodies of the operation may be large before others are. Raises GatewayError 400."""
     validator, value = rule.validator, exchange.content.value
     if validator is None:
+        return
+    if exchange.body.size > MIN_COSTLY and may_take_long(validator, value):
+        check_apart(validator, value, exchange.operation)  # no lesson: nothing waited for it
         return
     is_lesson = exchange.body.size > MIN_COSTLY and validator.is_compiled
     heavy = exchange.connection.heavy_calls if is_lesson else None

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from engine.exchange.caller_connection import MIN_COSTLY
@@ -26,6 +27,9 @@ PRESUMED = 2 * MIN_COSTLY
 _GROWTH = 2
 """A body shows at most of others that are so many times as large what they cost: with other values
 they may cost more."""
+HOLD = 600.0
+"""Seconds for which a lesson holds. Behind them it is only presumed: one caller with an odd body
+would else send those of all others to heavy workers for as long as the worker lives."""
 
 
 class Lesson(NamedTuple):
@@ -40,10 +44,12 @@ class LargeSizes:
     """The sizes of one worker. A body of more than `above` bytes is large for all operations, one
     of `lowest` bytes at most for none. With an infinite `above` nothing is passed or learned."""
 
-    def __init__(self, above: float) -> None:
+    def __init__(self, above: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self.above = self.lowest = above
         self._learned: dict[str, int] = {}
         self._presumed, self._known = set[str](), set[str]()
+        self._taught: dict[str, float] = {}  # when, by operation
 
     def of(self, operation: str) -> float:
         """The bytes above which a body of this operation is large."""
@@ -65,7 +71,10 @@ class LargeSizes:
         if size <= MIN_COSTLY or seconds <= SECONDS or self.above == math.inf:
             return
         large = max(MIN_COSTLY, int(size * SECONDS / seconds))
-        if large >= self.of(operation):
+        if large > self.of(operation):
+            return
+        self._taught[operation] = self._clock()
+        if large == self.of(operation):
             return
         self._set(operation, large)
         log.info(
@@ -77,9 +86,16 @@ class LargeSizes:
     def learn_from_heavy_worker(self, lesson: Lesson) -> None:
         """As `learn`; bodies that were presumed to be costly, and are not, are large no more."""
         operation, size, seconds = lesson
-        if operation in self._presumed and seconds < SECONDS * _GROWTH:
+        if self._is_presumed(operation) and seconds < SECONDS * _GROWTH:
             self._set(operation, max(int(self.of(operation)), self._shown(size, seconds)))
         self.learn(lesson)
+
+    def _is_presumed(self, operation: str) -> bool:
+        """Whether what is known of the cost of an operation may be given up for a milder lesson."""
+        taught = self._taught.get(operation)
+        return operation in self._presumed or (
+            operation in self._learned and taught is not None and self._clock() - taught >= HOLD
+        )
 
     @staticmethod
     def _shown(size: int, seconds: float) -> int:
@@ -91,4 +107,5 @@ class LargeSizes:
         if size >= self.above:
             del self._learned[operation]
             self._presumed.discard(operation)
+            self._taught.pop(operation, None)
         self.lowest = min(self._learned.values(), default=self.above)

@@ -25,6 +25,8 @@ _SLOW_PATTERN = re.compile(
 )
 """A pattern that looks around or refers back, for which the engine backtracks: 100 KB take 90 ms
 and more. Others take a time in proportion to the text."""
+_SLOW_NAME = re.compile(r"\(\?<?[=!]|\\\\[1-9k]")
+"""What such a pattern has; in a text with patterns of names it may be in one of these."""
 _SLOW_NUMBER = re.compile(r'"multipleOf":\s*(?:\d+\.\d*[1-9]|\d+(?:\.\d+)?[eE]-)')
 """A multiple of a fraction, which takes 2 us for each number."""
 
@@ -39,11 +41,15 @@ def _has_long_list(text: str) -> bool:
     return len(text) > _MIN_LENGTH and any(keyword in text for keyword in _ALTERNATIVES)
 
 
-def has_slow_keyword(texts: Iterable[str]) -> bool:
-    """Whether these JSON texts have a keyword that takes long by itself."""
-    return any(_is_slow(each) for each in texts)
+def has_slow_pattern(texts: Iterable[str]) -> bool:
+    """Whether these JSON texts may have a pattern that takes long for a long text."""
+    return any(
+        (_PATTERN in text and _SLOW_PATTERN.search(text) is not None)
+        or (_MANY in text and _SLOW_NAME.search(text) is not None)
+        for text in texts
+    )
 
 
-def _is_slow(text: str) -> bool:
-    has_pattern = _PATTERN in text and _SLOW_PATTERN.search(text) is not None
-    return has_pattern or ('"multipleOf"' in text and _SLOW_NUMBER.search(text) is not None)
+def has_slow_number(texts: Iterable[str]) -> bool:
+    """Whether these JSON texts have a keyword that takes long for each number."""
+    return any('"multipleOf"' in text and _SLOW_NUMBER.search(text) for text in texts)

@@ -21,7 +21,12 @@ import jsonschema_rs
 
 from engine.source.problem import path_in
 from engine.spec.document.schema_keywords import REFERENCES, SOURCE_PATTERN
-from engine.spec.schemas.costly_schema import COSTLY, has_slow_keyword, may_apply_many
+from engine.spec.schemas.costly_schema import (
+    COSTLY,
+    has_slow_number,
+    has_slow_pattern,
+    may_apply_many,
+)
 from engine.spec.schemas.formats import FORMATS
 from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
 from engine.spec.schemas.schema_graph import SchemaGraph, place_of
@@ -105,7 +110,7 @@ class SchemaValidator:
 
     __slots__ = (
         *("__weakref__", "_compiled", "_cost", "_is_30", "_is_proven", "_parts", "_text", "_uri"),
-        *("is_costly", "is_expensive", "size"),
+        *("has_slow_pattern", "is_costly", "is_expensive", "size"),
     )
 
     def __init__(self, is_30: bool, uri: str, text: str, parts: tuple[SchemaPart, ...]) -> None:
@@ -116,7 +121,7 @@ class SchemaValidator:
         self._compiled: _Compiled | None = None
         self._cost: SchemaCost | None = None
         self._is_proven = False
-        self.is_expensive = self.is_costly = False
+        self.is_expensive = self.is_costly = self.has_slow_pattern = False
         self.size = len(text) + sum(len(part.text) for part in parts)
 
     def prove(
@@ -139,7 +144,8 @@ class SchemaValidator:
         if may_be_expensive(texts) or may_apply_many(texts):
             most = graph.most(self._uri, self._text, self._parts)
         self.is_expensive = most > EXPENSIVE
-        self.is_costly = most > COSTLY or has_slow_keyword(texts)
+        self.has_slow_pattern = has_slow_pattern(texts)
+        self.is_costly = most > COSTLY or self.has_slow_pattern or has_slow_number(texts)
 
     def is_sound_beside(self, parts: set[SchemaPart]) -> bool:
         """Whether the schema is known not to be broken, as it refers to these parts only, which are

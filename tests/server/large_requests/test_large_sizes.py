@@ -9,7 +9,7 @@ import pytest
 
 from engine.exchange.caller_connection import MIN_COSTLY
 from engine.process.loop_turn import SECONDS
-from engine.server.large_requests.large_sizes import PRESUMED, LargeSizes, Lesson
+from engine.server.large_requests.large_sizes import HOLD, PRESUMED, LargeSizes, Lesson
 from engine.server.large_requests.pass_requests import NothingPasses
 from tests.support.each import each
 
@@ -87,6 +87,25 @@ def test_what_was_learned_is_not_presumed() -> None:
     sizes.presume(["costly"])
     sizes.learn_from_heavy_worker(Lesson("costly", 100_000, 0.0))
     assert sizes.of("costly") == 5_000
+
+
+def test_one_odd_body_is_no_lesson_for_ever() -> None:
+    seconds = 0.0
+    sizes = LargeSizes(ABOVE, lambda: seconds)
+    odd, mild = Lesson("costly", 100_000, 100.0), Lesson("costly", 60_000, 0.0)
+    sizes.learn(odd)
+    sizes.learn_from_heavy_worker(mild)
+    assert sizes.of("costly") == MIN_COSTLY
+    seconds = HOLD - 1
+    sizes.learn_from_heavy_worker(odd)  # once more: it holds from now on
+    seconds = HOLD + 1
+    sizes.learn_from_heavy_worker(mild)
+    assert sizes.of("costly") == MIN_COSTLY
+    seconds = 2 * HOLD
+    sizes.learn_from_heavy_worker(mild)
+    assert sizes.of("costly") == 120_000
+    sizes.learn_from_heavy_worker(mild._replace(size=100_000))
+    assert (sizes.of("costly"), sizes.lowest) == (ABOVE, ABOVE)
 
 
 def test_a_worker_learns_what_a_large_body_has_cost_elsewhere() -> None:
