@@ -20,7 +20,7 @@ from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter, check_parameters
 from engine.spec.schemas.member_finder import Path
 from engine.spec.schemas.refusal_messages import explain, place
-from engine.stages.check_apart import check_apart, may_take_long
+from engine.stages.check_apart import SHORT, check_apart, may_take_long
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
@@ -111,7 +111,7 @@ def validate_body(checks: Checks) -> list[Stage]:
         media_type, value, _ = exchange.content
         if value is not MISSING:
             rule = rules.get(media_type) or bodies.rule(exchange)
-            if exchange.body.size > MIN_COSTLY:
+            if exchange.body.size > SHORT:
                 _check_measured(exchange, rule)
             else:
                 check(rule, value)
@@ -144,7 +144,7 @@ def _check_measured(exchange: Exchange, rule: BodyRule) -> None:
     validator, value = rule.validator, exchange.content.value
     if validator is None:
         return
-    if exchange.body.size > MIN_COSTLY and may_take_long(validator, value):
+    if exchange.body.size > SHORT and may_take_long(validator, value):
         check_apart(validator, value, exchange.operation)  # no lesson: nothing waited for it
         return
     is_lesson = exchange.body.size > MIN_COSTLY and validator.is_compiled

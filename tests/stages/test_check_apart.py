@@ -80,6 +80,16 @@ def test_a_check_that_takes_too_long_is_ended_while_others_go_on(
     check(SHORT, slow)
 
 
+def test_bodies_of_some_kilobytes_hold_nobody_either(
+    slow: SchemaValidator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr("engine.stages.validate.check_apart", lambda *_: calls.append("apart"))
+    check(b'{"m": "%b"}' % (b"a" * 2_000), slow)
+    check(SHORT, slow)
+    assert calls == ["apart"]
+
+
 def test_others_are_judged_as_everywhere(slow: SchemaValidator) -> None:
     fill = b"b" * 10_000
     check(b'{"m": "aab%b"}' % fill, slow)
