@@ -50,6 +50,6 @@ def has_slow_pattern(texts: Iterable[str]) -> bool:
     )
 
 
-def has_slow_number(texts: Iterable[str]) -> bool:
+def has_fraction(texts: Iterable[str]) -> bool:
     """Whether these JSON texts have a keyword that takes long for each number."""
     return any('"multipleOf"' in text and _SLOW_NUMBER.search(text) for text in texts)

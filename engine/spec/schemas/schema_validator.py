@@ -21,12 +21,7 @@ import jsonschema_rs
 
 from engine.source.problem import path_in
 from engine.spec.document.schema_keywords import REFERENCES, SOURCE_PATTERN
-from engine.spec.schemas.costly_schema import (
-    COSTLY,
-    has_slow_number,
-    has_slow_pattern,
-    may_apply_many,
-)
+from engine.spec.schemas import costly_schema as costly
 from engine.spec.schemas.formats import FORMATS
 from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
 from engine.spec.schemas.schema_graph import SchemaGraph, place_of
@@ -140,12 +135,11 @@ class SchemaValidator:
 
     def _find_cost(self, graph: SchemaGraph) -> None:
         texts = [self._text, *(part.text for part in self._parts)]
-        most = 0
-        if may_be_expensive(texts) or may_apply_many(texts):
-            most = graph.most(self._uri, self._text, self._parts)
+        counts = may_be_expensive(texts) or costly.may_apply_many(texts)
+        most = graph.most(self._uri, self._text, self._parts) if counts else 0
         self.is_expensive = most > EXPENSIVE
-        self.has_slow_pattern = has_slow_pattern(texts)
-        self.is_costly = most > COSTLY or self.has_slow_pattern or has_slow_number(texts)
+        self.has_slow_pattern = costly.has_slow_pattern(texts)
+        self.is_costly = most > costly.COSTLY or self.has_slow_pattern or costly.has_fraction(texts)
 
     def is_sound_beside(self, parts: set[SchemaPart]) -> bool:
         """Whether the schema is known not to be broken, as it refers to these parts only, which are

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.spec.schemas.costly_schema import has_slow_number, has_slow_pattern, may_apply_many
+from engine.spec.schemas.costly_schema import has_fraction, has_slow_pattern, may_apply_many
 from tests.support.documents import shipped, validator
 from tests.support.each import each
 
@@ -42,7 +42,7 @@ def test_patterns_that_take_long_for_a_long_text(schema: Any, is_slow: bool) -> 
 
 @each(("multiple", "is_slow"), [(0.01, True), (1.5, True), (1e-7, True), (10, False), (1.0, False)])
 def test_multiples_that_take_long_for_each_number(multiple: float, is_slow: bool) -> None:
-    assert has_slow_number([PLAIN, json.dumps({"multipleOf": multiple})]) is is_slow
+    assert has_fraction([PLAIN, json.dumps({"multipleOf": multiple})]) is is_slow
 
 
 def test_patterns_of_names_may_apply_many_schemas() -> None:
