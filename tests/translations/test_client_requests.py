@@ -828,7 +828,9 @@ PNG, JPEG = "iVBORw0KGgo=", "/9j/4AA="
         (PNG, "image/png", f"image/png;base64,{PNG}"),
         (f"{PNG[:4]}\r\n{PNG[4:]}\n", "image/png", f"image/png;base64,{PNG}"),
         (f"{PNG[:4]} {PNG[4:]}", "image/png", f"image/png;base64,{PNG}"),
+        (f"{PNG[:4]}\t{PNG[4:]}\r", "image/png", f"image/png;base64,{PNG}"),
         (f"data:image/png;base64,{PNG}", "", f"image/png;base64,{PNG}"),
+        (f"DATA:application/PDF;base64,{PNG[-4:]}", "", f"application/pdf;base64,{PNG[-4:]}"),
         (JPEG, "image/jpg", f"image/jpeg;base64,{JPEG}"),
         (JPEG, "application/octet-stream", f"image/jpeg;base64,{JPEG}"),
         ("UklGRg==", "audio/wav", "audio/wav;base64,UklGRg=="),
@@ -837,6 +839,31 @@ PNG, JPEG = "iVBORw0KGgo=", "/9j/4AA="
 def test_content_in_base64_is_read_as_callers_write_it(data: str, named: str, written: str) -> None:
     source = inline(named, data)
     assert f"{source.media_type};base64,{source.data}" == written
+
+
+@each(
+    ("data", "named", "written"),
+    [
+        ("-_8", "image/png", "image/png;base64,+/8="),
+        ("QU\nJD\r\nREV", "image/png", "image/png;base64,QUJDREV="),
+        ("data:image/x-icon;base64,QQ", "", "image/x-icon;base64,QQ=="),
+        ("_9j_4AA", "image/jpg", f"image/jpeg;base64,{JPEG}"),
+    ],
+)
+def test_content_of_geminis_callers_has_the_padding_of_its_own_base64(
+    data: str, named: str, written: str
+) -> None:
+    turn = {"role": "user", "parts": [{"inlineData": {"mimeType": named, "data": data}}]}
+    body = exchange("generate_content", "chat_completions", {"contents": [turn]})
+    assert f'"data:{written}"' in body.target_request.body.decode()
+
+
+@each("data", ["UklG\nRg==", "data:audio/wav;base64,UklGRg=="])
+def test_sounds_in_lines_and_data_urls_are_read(data: str) -> None:
+    sound = {"type": "input_audio", "input_audio": {"format": "wav", "data": data}}
+    turn = {"role": "user", "content": [sound]}
+    (content,) = sent("chat_completions", "generate_content", {"messages": [turn]})["contents"]
+    assert content["parts"] == [{"inlineData": {"mimeType": "audio/wav", "data": "UklGRg=="}}]
 
 
 @each("url", [f"data:image/jpg;base64,{JPEG[:4]}\n{JPEG[4:]}", f"data:;base64,{JPEG}"])

@@ -236,6 +236,12 @@ def read_annotations(annotations: Raw) -> list[neutral.Citation]:
 _PAGES = msgspec.json.Decoder(list[UrlCitation | str])
 
 
+def names_sources(answer: Sources) -> bool:
+    """Whether an answer names pages, in whatever form: some servers write empty members."""
+    members = bytes(answer.search_results), bytes(answer.citations)
+    return any(member not in (b"", b"null", b"[]") for member in members)
+
+
 def read_sources(answer: Sources) -> list[neutral.Citation]:
     """The pages that an answer names beside its choices; none in members of another form."""
     lists = (value_of(_PAGES, raw) for raw in (answer.search_results, answer.citations))

@@ -101,7 +101,7 @@ class Reader:
         if chunk.error and not is_blank(chunk.error):
             raise ERRORS.inside(msgspec.json.decode(data))
         choices, self._last = chunk.choices, chunk
-        if chunk.search_results or chunk.citations:
+        if (chunk.search_results or chunk.citations) and fields.names_sources(chunk):
             self._sources = chunk
         if not choices:  # Azure judges the prompt in a first chunk without any
             ERRORS.refuse(data)

@@ -67,6 +67,11 @@ class AnnouncedCalls:
         call = next(reversed(self.waiting.values()), None)
         return call is not None and bool(call.name) and call.arguments in _NO_ARGUMENTS
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether each call that has not begun has whole arguments, or none."""
+        return all(has_whole_arguments([call.arguments]) for call in self.waiting.values())
+
     def is_empty(self, number: int) -> bool:
         """Whether a call that has not begun has `{}` for arguments."""
         call = self.waiting.get(number)
@@ -116,3 +121,9 @@ def is_complete(pieces: list[str]) -> bool:
     arguments = "".join(pieces)
     pieces[:] = [arguments]
     return arguments.rstrip().endswith("}") and value_of(OBJECT, arguments) is not None
+
+
+def has_whole_arguments(pieces: list[str]) -> bool:
+    """Whether the text of arguments is that of a whole object, or a call has none."""
+    arguments = "".join(pieces).strip()
+    return not arguments or value_of(OBJECT, unwrapped(arguments)) is not None

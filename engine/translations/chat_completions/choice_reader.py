@@ -17,6 +17,7 @@ from engine.translations.chat_completions import answer_fields as fields
 from engine.translations.chat_completions.calls import (
     AnnouncedCalls,
     CallNumbers,
+    has_whole_arguments,
     is_complete,
 )
 from engine.translations.chat_completions.thoughts import Detail, read_extra
@@ -76,9 +77,13 @@ class ChoiceReader:
 
     @property
     def has_called(self) -> bool:
-        """Whether its last part is a call with whole arguments."""
-        is_call = self._open is not None and self._open[0] == "call"
-        return bool(self._announced.waiting) or (is_call and not self._in_call())
+        """Whether its last parts are calls with whole arguments."""
+        if self._in_call() or not self._announced.is_whole:
+            return False
+        for (kind, _), (_, texts) in self._waiting.items():
+            if kind != "call" or not has_whole_arguments(texts):
+                return False
+        return bool(self._announced.waiting) or (self._open is not None and self._open[0] == "call")
 
     def delta(self, delta: fields.Message, output: list[events.Event]) -> None:
         """Append the events of one delta or message. Raises BrokenAnswer or WrongType."""

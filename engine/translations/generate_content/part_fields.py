@@ -127,7 +127,8 @@ _UPLOADED = (
 
 
 def inline_media(blob: Blob) -> neutral.Media:
-    source = neutral.inline(blob.mime_type or "", standard_base64(blob.data or ""))
+    named = neutral.inline(blob.mime_type or "", blob.data or "")
+    source = neutral.inline(named.media_type, standard_base64(named.data))
     return neutral.Media(kind=_kind(source.media_type), source=source, name=blob.display_name or "")
 
 

@@ -124,22 +124,27 @@ WRAPPER = "multi_tool_use.parallel"
 
 class _WrappedCall(msgspec.Struct):
     recipient_name: str
-    parameters: Raw = Raw(b"{}")
+    parameters: Raw = Raw()
 
 
-_WRAPPED_CALLS = msgspec.json.Decoder(dict[str, list[_WrappedCall]])
+class _WrappedCalls(msgspec.Struct):
+    tool_uses: list[_WrappedCall]
+
+
+_WRAPPED_CALLS = msgspec.json.Decoder(_WrappedCalls)
 
 
 def wrapped_calls(call: ToolCall, text: str) -> Iterator[tuple[ToolCall, str]]:
     """A call and the text of its arguments; the calls in a wrapper, each with an id of its own."""
     wrapped = value_of(_WRAPPED_CALLS, text) if call.name == WRAPPER else None
-    calls = (wrapped or {}).get("tool_uses")
+    calls = wrapped.tool_uses if wrapped is not None else []
     if not calls:
         yield call, text
-    for number, each in enumerate(calls or ()):
+    for number, each in enumerate(calls):
         name = each.recipient_name.removeprefix("functions.")
         single = ToolCall(id=f"{call.id}_{number}" if number else call.id, name=name)
-        yield single, bytes(each.parameters).decode()
+        arguments = bytes(each.parameters).decode()
+        yield single, "{}" if arguments in ("", "null") else unwrapped(arguments)
 
 
 def arguments_of(raw: Raw) -> str:

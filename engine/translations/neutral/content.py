@@ -85,10 +85,10 @@ class Inline(Struct, frozen=True):
 def inline(media_type: str, data: str) -> Inline:
     """Content as callers write it: a whole data URL, or base64 in lines, too. The type of an image
     is that of its first bytes, since callers often name another."""
-    if data[:5] == "data:":
+    if data[:5].lower() == "data:":
         head, _, data = data.partition(",")
-        media_type = media_type or head[5:].partition(";")[0]
-    if any(space in data for space in " \n"):
+        media_type = media_type or head[5:].partition(";")[0].strip().lower()
+    if any(space in data for space in " \n\r\t"):
         data = "".join(data.split())
     if media_type.partition("/")[0] in _NOT_SOUNDS:  # of which some begin as images do
         media_type = next((_IMAGES[head] for head in _IMAGES if data.startswith(head)), media_type)

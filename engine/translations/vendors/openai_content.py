@@ -58,7 +58,7 @@ def read_refusal(part: RefusalPart, place: str, unread: list[str]) -> neutral.Bl
 def read_audio(part: AudioPart, place: str, unread: list[str]) -> neutral.Block:
     audio, where = part.input_audio, f"{place}.input_audio"
     kind = required(audio.format, f"{where}.format")
-    source = neutral.Inline(f"audio/{kind}", required(audio.data, f"{where}.data"))
+    source = neutral.inline(f"audio/{kind}", required(audio.data, f"{where}.data"))
     return neutral.Media(kind="audio", source=source)
 
 

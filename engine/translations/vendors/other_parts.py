@@ -86,7 +86,7 @@ def _sound(part: Members) -> neutral.Block:
     form = required(sound.text("format"), sound.place_of("format"))
     data = required(sound.text("data"), sound.place_of("data"))
     sound.rest()
-    return neutral.Media(kind="audio", source=neutral.Inline(f"audio/{form}", data))
+    return neutral.Media(kind="audio", source=neutral.inline(f"audio/{form}", data))
 
 
 def _with_source(kind: _Kind) -> Callable[[Members], neutral.Block | None]:

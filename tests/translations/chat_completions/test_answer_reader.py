@@ -63,6 +63,7 @@ def test_pages_beside_the_choices_are_cited(first: Json, members: Json, urls: li
     answers = [
         read([first_chunk, last_chunk, b"[DONE]"]),
         read([first_chunk, chunk(STOP), b"[DONE]"]),
+        read([first_chunk, chunk(STOP, search_results=[], citations=None), b"[DONE]"]),
         read([chunk(first), last_chunk, b"[DONE]"]),
     ]
     whole = {"index": 0, "message": first["delta"], "finish_reason": "stop"}
@@ -269,6 +270,41 @@ def test_an_answer_without_a_reason_is_complete_with_its_usage_and_the_end_marke
     for broken in (chunks, [chunks[0], b"[DONE]"], [chunks[1], chunks[0], b"[DONE]"]):
         with pytest.raises(BrokenAnswer, match="without a finish reason"):
             read(broken)
+
+
+def call(index: int, name: str, arguments: str) -> bytes:
+    function = {"name": name, "arguments": arguments}
+    part = {"index": index, "id": f"c{index}" if name else "", "function": function}
+    return chunk({"index": 0, "delta": {"tool_calls": [part]}})
+
+
+@each(
+    ("chunks", "arguments"),
+    [
+        ([call(0, "f", '{"a":1}')], ['{"a":1}']),
+        ([call(0, "f", "")], ["{}"]),
+        ([call(0, "f", '"{\\"a\\":1}"')], ['{"a":1}']),
+        ([call(0, "f", '"{\\"a\\":')], None),
+        ([call(0, "multi_tool_use.parallel", '{"tool_uses": [{"rec')], None),
+        (
+            [call(0, "f", '{"a":'), call(1, "g", '{"b":1}'), call(0, "", "1}")],
+            ['{"a":1}', '{"b":1}'],
+        ),
+        ([call(0, "f", '{"a":'), call(1, "g", '{"b":'), call(0, "", "1}")], None),
+        ([call(0, "f", '{"a":'), chunk(text("Hi")), call(0, "", "1}")], None),
+        ([call(0, "f", '{"a":1}'), call(1, "g", '"{')], None),
+    ],
+)
+def test_a_stream_without_a_reason_is_complete_if_each_call_is_whole(
+    chunks: list[bytes], arguments: list[str] | None
+) -> None:
+    if arguments is None:
+        with pytest.raises(BrokenAnswer, match="without a finish reason"):
+            read([*chunks, b"[DONE]"])
+        return
+    blocks = read([*chunks, b"[DONE]"]).candidates[0].blocks
+    texts = [block.arguments or "{}" for block in blocks if isinstance(block, ToolCall)]
+    assert texts == arguments
 
 
 @each(

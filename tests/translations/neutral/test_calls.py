@@ -133,6 +133,12 @@ def test_arguments_are_an_object_or_its_text(raw: bytes, text: str) -> None:
             ' {"recipient_name": "g"}]}',
             [("c", "f", '{"a": 1}'), ("c_1", "g", "{}")],
         ),
+        (
+            WRAPPER,
+            '{"tool_uses": [{"recipient_name": "f", "parameters": "{\\"a\\": 1}"},'
+            ' {"recipient_name": "g", "parameters": null}], "note": "x"}',
+            [("c", "f", '{"a": 1}'), ("c_1", "g", "{}")],
+        ),
     ],
 )
 def test_calls_are_taken_out_of_a_wrapper(
