@@ -9,6 +9,7 @@ the document maps every branch, and else judged by all branches: many mappings a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from engine.spec.document.node import Node
@@ -49,15 +50,22 @@ def guard(schema: Node, copy: Json, *, refuses_unknown: bool) -> None:
 def _known_names(
     schema: Node, keyword: str, tags: dict[tuple[str, int], set[str]]
 ) -> list[str] | None:
-    """The values that name a branch, if the mapping names every one; else None."""
+    """The values that name a branch, if the mapping names every one; else None, as where a branch
+    has branches that its own discriminator names."""
     discriminator = schema.value["discriminator"]
     mapping, known = discriminator.get("mapping"), set[str]()
     for index, branch in enumerate(schema.value[keyword]):
         names = tags.get((keyword, index), set())
         if not (isinstance(mapping, dict) and names & {str(tag) for tag in mapping}):
             return None
+        if any(map(_has_named_branches, branches(branch, schema.follow))):
+            return None
         known |= names | (values_of(branch, discriminator["propertyName"], schema.follow) or set())
     return sorted(known)
+
+
+def _has_named_branches(schema: Mapping[str, Any]) -> bool:
+    return "discriminator" in schema and any(keyword in schema for keyword in KEYWORDS)
 
 
 def default_of(schema: Node) -> tuple[Any, ...] | None:

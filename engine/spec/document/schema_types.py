@@ -132,7 +132,7 @@ def takes_any_text(schema: object, resolve: Resolve) -> bool:
     if "format" in words and all(
         node.get("format") in (None, "byte") for node in branches(schema, resolve)
     ):
-        words -= {"format"}
+        words -= {"format", "allOf"}
     return words == {"type"} and "string" in types_of(schema, resolve)
 
 

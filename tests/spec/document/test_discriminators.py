@@ -9,6 +9,8 @@ from engine.values.errors import GatewayError
 from tests.support.documents import ask, document, get, read
 from tests.support.each import each
 
+Json = dict[str, Any]
+
 KINDS = {"type": {"type": "string", "enum": ["text", "json"]}}
 TEXT = {"type": "object", "required": ["type"], "properties": KINDS}
 JSON = {
@@ -107,6 +109,23 @@ def test_values_that_a_mapped_branch_lists_itself_are_known(tmp_path: Path) -> N
     }
     two = {"type": "object", "properties": {"type": {"enum": ["b"]}}}
     assert refusal(tmp_path, schema, {"type": "a2"}, "3.1.0", One=listed, Two=two) == ""
+
+
+@each(("value", "message"), [("c", ""), ("d", ""), ("b", ""), ("q", "missing")])
+@each("version", ["3.0.3", "3.1.0"])
+def test_a_branch_may_have_branches_that_its_own_mapping_names(
+    tmp_path: Path, version: str, value: str, message: str
+) -> None:
+    def union(mapping: Json) -> Json:
+        refs = [{"$ref": f"#/components/schemas/{name}"} for name in mapping.values()]
+        return {"oneOf": refs, "discriminator": {"propertyName": "type", "mapping": mapping}}
+
+    schemas = {"Inner": union({"c": "C", "d": "D"}), "B": {**OPEN, "required": ["n"]}}
+    outer = union({"inner": "Inner", "b": "B"})
+    body = {"type": value, **({"n": 1} if value == "b" else {})}
+    refused = refusal(tmp_path, outer, body, version, **schemas, C=OPEN, D=OPEN)
+    assert message in refused.lower()
+    assert bool(refused) is bool(message)
 
 
 def test_names_of_components_choose_without_a_mapping(tmp_path: Path) -> None:
