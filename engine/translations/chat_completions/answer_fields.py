@@ -158,6 +158,9 @@ PREFIX = "chatcmpl-"
 REASONING_MEMBERS = ("reasoning_content", "reasoning")
 """Members with the text of thoughts that vendors have added: DeepSeek and others the first,
 OpenRouter and others the second."""
+THOUGHT_PARTS = ("thinking", "reasoning")
+EMPTY_PARTS = ("text", "thinking", "reference", "tool_reference")
+"""The parts of a content that say nothing more to the caller."""
 
 STOPS: dict[str, events.Stop] = {
     "stop": "end",

@@ -35,10 +35,6 @@ _REFUSAL: Key = ("refusal", 0)
 _DETAIL, _SIGNATURE = "reasoning_details", "signature"
 """The kinds of thoughts that are an entry of this member, and a signature of what follows."""
 
-_THOUGHTS = ("thinking", "reasoning")
-_EMPTY_PARTS = ("text", "thinking", "reference", "tool_reference")
-"""The parts that say nothing more to the caller."""
-
 _EVENT_SIZE = 100  # of one that waits, beside its text
 
 
@@ -171,7 +167,7 @@ class ChoiceReader:
         """A content that is a list: its thoughts, texts and images, each in its place. References
         name sources, and say nothing without the request. Raises BrokenAnswer for other content."""
         for part in parts:
-            if part.thinking or part.type in _THOUGHTS:
+            if part.thinking or part.type in fields.THOUGHT_PARTS:
                 if thoughts := fields.read_thinking(part):
                     self._add(output, ("thinking", 0), neutral.Reasoning, thoughts)
             elif text := fields.text_of(part):
@@ -181,7 +177,7 @@ class ChoiceReader:
                 self._add(output, _REFUSAL, neutral.Refusal, part.refusal)
             elif part.image_url is not None:
                 self._add_image(fields.read_image(part, "content"), output)
-            elif part.text is None and part.type not in _EMPTY_PARTS:
+            elif part.text is None and part.type not in fields.EMPTY_PARTS:
                 raise events.uncarried(part.type or "part")
 
     def _read_others(self, delta: fields.Message, output: list[events.Event]) -> None:
