@@ -72,8 +72,7 @@ class Caller(Struct, frozen=True, eq=False):
     `regions` are those that an upstream must be in, names or wildcards, None for any.
 
     `claims` are those of a JSON Web Token by which limits count, by their place; callers are equal
-    whatever theirs are. `permissions` follow from the others, and so does `is_limited`: whether the
-    token or one of its teams has limits.
+    whatever theirs are. `permissions` follow from the others.
 
     `models` are names or wildcards (`gpt-4o*`); None allows every model, an empty tuple none.
     `operations` are wildcards over `spec.operationId`, `ips` addresses or networks, None allows
@@ -92,12 +91,10 @@ class Caller(Struct, frozen=True, eq=False):
     claims: Mapping[str, str] = {}
     regions: tuple[str, ...] | None = field(default=None, name="require.region")
     permissions: Permissions = _NO_PERMISSIONS
-    is_limited: bool = False
 
     def __post_init__(self) -> None:
         permissions = _permissions(self.models, self.operations, self.regions, self.teams)
         force_setattr(self, "permissions", permissions)
-        force_setattr(self, "is_limited", bool(self.limits) or permissions.has_team_limits)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Caller) and _compared(self) == _compared(other)
@@ -111,6 +108,11 @@ class Caller(Struct, frozen=True, eq=False):
     def __reduce__(self) -> tuple[type[Caller], tuple[object, ...]]:
         """Another process makes it anew, so that its patterns are shared there as well."""
         return Caller, (*_compared(self)[:-1], self.claims, self.regions)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the token or one of its teams has limits."""
+        return bool(self.limits) or self.permissions.has_team_limits
 
     @property
     def region_lists(self) -> AllowLists:
@@ -138,8 +140,9 @@ class Caller(Struct, frozen=True, eq=False):
         return not patterns or all(each.match(operation) for each in patterns)
 
 
-_NOT_COMPARED = "claims", "permissions", "is_limited"
-_compared = attrgetter(*(name for name in Caller.__struct_fields__ if name not in _NOT_COMPARED))
+_compared = attrgetter(
+    *(name for name in Caller.__struct_fields__ if name not in ("claims", "permissions"))
+)
 
 
 @lru_cache(_CACHED_PERMISSIONS)
