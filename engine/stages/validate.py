@@ -106,12 +106,13 @@ def validate_body(checks: Checks) -> list[Stage]:
     if bodies is None or not bodies.media_types or not (validates or edits):
         return []
     rules = bodies.rules
+    small = SHORT if bodies.have_slow_pattern else MIN_COSTLY
 
     def validate_only(exchange: Exchange, following: Handler) -> Response:
         media_type, value, _ = exchange.content
         if value is not MISSING:
             rule = rules.get(media_type) or bodies.rule(exchange)
-            if exchange.body.size > SHORT:
+            if exchange.body.size > small:
                 _check_measured(exchange, rule)
             else:
                 check(rule, value)

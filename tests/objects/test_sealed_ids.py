@@ -1,7 +1,6 @@
 """Sealed ids: what they carry, what keeps them shut, and how much time they take."""
 
 import random
-import time
 
 from engine.exchange.opened_ids import Holder
 from engine.objects.sealed_ids import (
@@ -16,6 +15,7 @@ from engine.objects.sealed_ids import (
 )
 from engine.values.caller import Caller
 from tests.support.each import each
+from tests.support.growth import steps
 from tests.support.thorough import THOROUGH
 
 OLD, NEW = "old key " * 8, "new key " * 8
@@ -178,18 +178,12 @@ def test_marks_tell_owners_and_kinds_apart():
 
 
 @each("vendor_id", ["resp_" + "68af" * 12, "files/abc123"])
-def test_opening_and_sealing_take_at_most_12_microseconds(vendor_id):
-    """The fastest of many runs, in CPU time: a busy machine makes none faster."""
-    identity, number = Identity(vendor_id, Holder("alpha"), OWNER), 500
+def test_opening_and_sealing_take_few_steps(vendor_id):
+    """They are the same on every machine; with the ciphers they take 5 to 12 microseconds."""
+    identity = Identity(vendor_id, Holder("alpha"), OWNER)
     text = SEALER.seal(identity, "file")
-    for step in (lambda: SEALER.open(text, "file"), lambda: SEALER.seal(identity, "file")):
-        times = []
-        for _ in range(30):
-            start = time.thread_time()
-            for _ in range(number):
-                step()
-            times.append((time.thread_time() - start) / number)
-        assert min(times) <= 12e-6
+    assert steps(lambda: SEALER.open(text, "file")) <= 210
+    assert steps(lambda: SEALER.seal(identity, "file")) <= 135
 
 
 ANN, CAT = Caller("ann", team="red"), Caller("cat", team="red")

@@ -85,6 +85,5 @@ def costly_operations(plan: Plan) -> frozenset[str]:
 
 
 def _has_costly_body(bodies: Bodies) -> bool:
-    ranges = bodies.ranges.values()
-    rules = [*bodies.rules.values(), *(rule for each in ranges for rule in each.rules.values())]
-    return any(rule.validator is not None and rule.validator.is_costly for rule in rules)
+    validators = [rule.validator for rule in bodies.all_rules]
+    return any(each is not None and each.is_costly for each in validators)

@@ -93,10 +93,21 @@ class Bodies:
     @property
     def spellings(self) -> Spellings | None:
         """The spellings of the members of JSON bodies; None if each has one."""
-        rules = [*self.rules.values()]
-        for media_range in self.ranges.values():
-            rules += media_range.rules.values()
-        return next((rule.spellings for rule in rules if rule.spellings is not None), None)
+        return next((rule.spellings for rule in self.all_rules if rule.spellings is not None), None)
+
+    @property
+    def have_slow_pattern(self) -> bool:
+        """Whether a schema has a pattern that takes long for long texts."""
+        return any(
+            rule.validator is not None and rule.validator.has_slow_pattern
+            for rule in self.all_rules
+        )
+
+    @property
+    def all_rules(self) -> list[BodyRule]:
+        """The rules of all media types and ranges."""
+        ranges = self.ranges.values()
+        return [*self.rules.values(), *(rule for each in ranges for rule in each.rules.values())]
 
     @property
     def unchecked_ranges(self) -> list[str]:
