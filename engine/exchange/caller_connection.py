@@ -192,13 +192,19 @@ class InternalConnection(WSGIConnection):
     `try_send` gets pieces of the response that the iteration over it does not yield, see
     PushStream."""
 
+    _reader: io.BytesIO | None = None
+
     def __init__(
         self, body: bytes, internal: InternalCaller, try_send: TrySend | None = None
     ) -> None:
-        super().__init__(io.BytesIO(body))
         self._data = body
         self.internal: InternalCaller = internal
         self.try_send = try_send
+
+    def read(self, size: int, /) -> bytes:
+        if self._reader is None:
+            self._reader = io.BytesIO(self._data)
+        return self._reader.read(size)
 
     def buffered_body(self) -> bytes | None:
         return self._data

@@ -51,31 +51,39 @@ _MAX_LINE, _MAX_HEADER = 8_190, 16_380
 
 def environ_of(request: Request) -> dict[str, Any]:
     """The WSGI environ of a request, without its body. Raises ValueError."""
-    target = request.target
+    method, target, size = request.method.upper(), request.target, len(request.body)
     path, _, query = target.partition("?")
+    return environ_of_head(method, target, path, query, request.headers, size, request.address)
+
+
+def environ_of_head(
+    method: str, target: str, path: str, query: str, headers: Pairs, size: int, address: str
+) -> dict[str, Any]:
+    """The WSGI environ of a request of this method in upper case. `path` and `query` are the parts
+    of its `target`, `size` that of its body. Raises ValueError."""
     if _TARGET.fullmatch(target) is None:
         if not path.startswith("/"):
             raise ValueError(f"the path '{path}' does not begin with '/'")
         raise ValueError("the path contains a character that must be percent-encoded")
-    if len(request.method) + len(target) > _MAX_LINE:
+    if len(method) + len(target) > _MAX_LINE:
         raise ValueError(f"path and query have {len(target):,} bytes, more than {_MAX_LINE:,}")
     environ = {
         **_ENVIRON,
-        "REQUEST_METHOD": request.method.upper(),
+        "REQUEST_METHOD": method,
         "RAW_URI": target,
         "PATH_INFO": unquote_to_bytes(path).decode("latin-1") if "%" in path else path,
         "QUERY_STRING": query,
-        "REMOTE_ADDR": request.address,
+        "REMOTE_ADDR": address,
     }
-    headers: dict[str, str] = {}
-    for name, value in request.headers:
+    fields: dict[str, str] = {}
+    for name, value in headers:
         if not name or not value.isprintable():
             raise ValueError(f"header '{name}' cannot be sent")
         if len(value) > _MAX_HEADER:
             raise ValueError(f"header '{name}' has more than {_MAX_HEADER:,} bytes")
         key = environ_key(name)
-        headers[key] = f"{headers[key]},{value}" if key in headers else value
-    environ |= headers
-    if request.body:
-        environ.setdefault("CONTENT_LENGTH", str(len(request.body)))
+        fields[key] = f"{fields[key]},{value}" if key in fields else value
+    environ |= fields
+    if size:
+        environ.setdefault("CONTENT_LENGTH", str(size))
     return environ

@@ -81,12 +81,14 @@ class ToolArguments:
                 if is_required:
                     raise InvalidArguments(name, "it is required")
                 continue
-            if place == _PATH and value in _NO_SEGMENTS:
-                raise InvalidArguments(name, f"'{value}' is no segment of a path")
             if validator is not None:
                 _check(name, validator, value)
-            if place != _WHOLE_QUERY:
+            if place > _PATH:
                 parts[place][parameter] = value
+            elif place == _PATH:
+                if value in _NO_SEGMENTS:
+                    raise InvalidArguments(name, f"'{value}' is no segment of a path")
+                parts[_PATH][parameter] = value
             elif isinstance(value, Mapping):
                 parts[_QUERY].update(value)
             else:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import string
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import orjson
@@ -41,7 +41,7 @@ class RequestValues(Struct, frozen=True):
     body_text: bytes = b""
 
 
-class WrittenRequest(Struct, frozen=True):
+class WrittenRequest(NamedTuple):
     """A request, as on the wire."""
 
     method: str

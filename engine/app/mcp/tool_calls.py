@@ -4,7 +4,7 @@ caller of the message."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -35,6 +35,7 @@ from engine.mcp.protocol.progress import (
 from engine.mcp.protocol.results import (
     MAX_RESULT,
     Answer,
+    ToolResult,
     first_header,
     result_of,
     text_result,
@@ -207,17 +208,24 @@ class ToolCalls:
             self._lifecycle.cancel(calls[0])
 
     def _call(self, exchange: Exchange, prepared: PreparedCall) -> Steps:
-        """The steps of a call. Raises AbortConnection if the caller has left."""
+        """The steps of a call. Receives at most MAX_RESULT bytes of its answer, unless its tool has
+        another bound: what is larger is not received, its upstream is left. Yields the number of
+        events of a stream so far. Raises AbortConnection if the caller has left."""
         caller = InternalCaller(
             exchange.caller, exchange.token, exchange.connection.fileno(), None, prepared.message
         )
         tool, request = prepared.tool, prepared.call.request
+        most = tool.max_answer if isinstance(tool, ModelTool) else MAX_RESULT
         try:
             inner, response = prepared.operation.send(
                 prepared.operation_request, caller, exchange.request_id
             )
             try:
-                answer = yield from self._answer(exchange, prepared, response)
+                body, broke_off = response.body, False
+                if not isinstance(body, bytes):
+                    media_type = first_header(response.headers, "content-type")
+                    is_stream = media_type.startswith(_EVENTS)
+                    body, broke_off = yield from receive(body, most, is_stream=is_stream)
             finally:
                 inner.end()
         except AbortConnection as error:
@@ -225,16 +233,11 @@ class ToolCalls:
                 raise
             error_result = text_result(f"The answer broke off: {error.strerror}", is_error=True)
             return self._server.reply(request, error_result)
-        if is_long := len(answer.body) > MAX_RESULT:
-            await_turn()  # to read it, and to write it again, takes milliseconds each
-        if isinstance(tool, ModelTool) and answer.status < 400:
-            result = model_result(tool, answer)
-            if is_long:
-                await_turn()
-            return self._server.reply(request, result)
-        needs_structure = tool.output_schema is not None
-        result = result_of(answer, tool.name, needs_structure=needs_structure)
-        return self._server.reply(request, result)
+        if len(body) > most:
+            answer = self._beginning(exchange, prepared.operation_request, response, body[:most])
+        else:
+            answer = Answer(response.status, response.headers, body, broke_off=broke_off)
+        return self._server.reply(request, _result(tool, answer))
 
     def _remote_call(self, exchange: Exchange, prepared: RemoteCall) -> Reply:
         """The answer to a call of another server's tool. Raises AbortConnection if the caller has
@@ -253,25 +256,25 @@ class ToolCalls:
             result = replace(result, is_error=True)  # which clients refuse otherwise
         return self._server.reply(call.request, result)
 
-    def _answer(
-        self, exchange: Exchange, prepared: PreparedCall, response: Response
-    ) -> Generator[int, None, Answer]:
-        """Receives the answer of an operation, of its body at most MAX_RESULT bytes, unless its
-        tool has another bound. What is larger is not received: its upstream is left. Yields the
-        number of events of a stream so far."""
-        tool = prepared.tool
-        most = tool.max_answer if isinstance(tool, ModelTool) else MAX_RESULT
-        body, broke_off = response.body, False
-        if not isinstance(body, bytes):
-            is_stream = first_header(response.headers, "content-type").startswith(_EVENTS)
-            body, broke_off = yield from receive(body, most, is_stream=is_stream)
-        if len(body) <= most:
-            return Answer(response.status, response.headers, body, broke_off=broke_off)
-        operation_request, link = prepared.operation_request, ""
-        if operation_request.method == "GET":
-            link = base_of(exchange, self._config) + operation_request.target
-        body, size = body[:most], _content_length(response.headers)
+    def _beginning(
+        self, exchange: Exchange, request: OperationRequest, response: Response, body: bytes
+    ) -> Answer:
+        """An answer that is too large, of which `body` was received, and where all of it is."""
+        link = base_of(exchange, self._config) + request.target if request.method == "GET" else ""
+        size = _content_length(response.headers)
         return Answer(response.status, response.headers, body, link, size, complete=False)
+
+
+def _result(tool: Tool | ModelTool, answer: Answer) -> ToolResult:
+    """The result for the answer of an operation."""
+    if is_long := len(answer.body) > MAX_RESULT:
+        await_turn()  # to read it, and to write it again, takes milliseconds each
+    if isinstance(tool, ModelTool) and answer.status < 400:
+        result = model_result(tool, answer)
+        if is_long:
+            await_turn()
+        return result
+    return result_of(answer, tool.name, needs_structure=tool.output_schema is not None)
 
 
 def _response(reply: Reply) -> Response:

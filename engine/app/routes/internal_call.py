@@ -26,7 +26,7 @@ from engine.exchange.caller_connection import (
     WSGIConnection,
 )
 from engine.exchange.exchange import Content, Exchange, Handler, Response
-from engine.exchange.internal_request import Request, environ_of
+from engine.exchange.internal_request import Request, environ_of, environ_of_head
 from engine.exchange.member_protocols import Headers
 from engine.exchange.request_body import Body, ReceivedBody
 from engine.plan.plan import Plan
@@ -111,7 +111,7 @@ class OperationCall:
     ) -> None:
         self._routes = app.routes
         self._operation = operation_of(parts.plan, route)
-        self._route = route
+        self._route, self._dialect = route, route.dialects[-1]
         self._parts, self._is_judged = parts, is_judged
         self._handler: Handler | None = None
         self._max_body = parts.plan.config.server.max_body
@@ -123,13 +123,12 @@ class OperationCall:
         if values.headers:
             check_headers(operation.id, values.headers)
         try:
-            parts = operation.writer.write(values)
-            method, body = parts.method, parts.body
-            fields = (*parts.headers, *headers) if headers else parts.headers
-            environ = environ_of(Request(method, parts.target, fields, body, address))
+            method, path, query, fields, body = operation.writer.write(values)
+            target = f"{path}?{query}" if query else path
+            fields = (*fields, *headers) if headers else fields
+            environ = environ_of_head(method, target, path, query, fields, len(body), address)
         except ValueError as error:
             raise CannotCall(str(error)) from error
-        path, query = parts.path, parts.query
         candidate = self._routes.candidate(operation.id, method, path, query)
         if candidate is None:
             names = ", ".join(values.path)
@@ -152,8 +151,14 @@ class OperationCall:
         any more; until then it goes on. Raises AbortConnection where the connection of a caller
         would be cut, and if the caller disconnects."""
         exchange = Exchange(
-            *(request.method, request.path, request.query, request.environ),
-            *(self._route.dialects[-1], request_id, request.mount, request.variables),
+            request.method,
+            request.path,
+            request.query,
+            request.environ,
+            self._dialect,
+            request_id,
+            request.mount,
+            request.variables,
             InternalConnection(b"", caller),
         )
         exchange.operation = self._operation.id

@@ -61,12 +61,11 @@ def is_modern(head: Head, message: Message) -> bool:
 def check_modern(head: Head, message: Message) -> None:
     """Raises ProtocolError for a request of 2026-07-28 whose metadata is missing, differs from its
     headers, or names a revision that is not served."""
-    meta, name = message.meta, head.name
-    if message.method == "tools/call":
+    meta, method, name = message.meta, message.method, head.name
+    if method == "tools/call":
         name = message.params.get("name")
-    is_modern = head.version == MODERN == meta.get(_VERSION)
-    agrees = is_modern and head.method == message.method and head.name == name
-    if not (agrees and type(meta.get(_CAPABILITIES)) is dict):
+    actual = meta.get(_VERSION), head.version, head.method, head.name
+    if actual != (MODERN, MODERN, method, name) or type(meta.get(_CAPABILITIES)) is not dict:
         _check_each(head, message)
 
 

@@ -147,16 +147,21 @@ class Server:
 
     def reply(self, request: Request, tool_result: ToolResult) -> Reply:
         """The answer to a request for a call, of its result."""
-        is_modern, message_id = request.revision == MODERN, request.message.id
-        parts = [b'{"jsonrpc":"2.0","id":', orjson.dumps(message_id), b',"result":{"content":']
-        parts.append(orjson.dumps(tool_result.content))
-        if tool_result.is_error:
-            parts.append(b',"isError":true')
+        is_modern, key, structured = request.revision == MODERN, b"", tool_result.structured
+        if structured and not tool_result.is_error and (is_modern or tool_result.is_object):
+            key = b',"structuredContent":'
         else:
-            parts.append(b',"isError":false')
-            if tool_result.structured and (is_modern or tool_result.is_object):
-                parts += (b',"structuredContent":', tool_result.structured)
-        parts.append(self._end if is_modern else b"}}")
+            structured = b""
+        parts = (
+            b'{"jsonrpc":"2.0","id":',
+            orjson.dumps(request.message.id),
+            b',"result":{"content":',
+            orjson.dumps(tool_result.content),
+            b',"isError":true' if tool_result.is_error else b',"isError":false',
+            key,
+            structured,
+            self._end if is_modern else b"}}",
+        )
         return Reply(200, b"".join(parts))
 
     def _result(self, request: Request, caller: Caller | None, catalog: Catalog) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from engine.exchange.request_record import McpMessage
 from engine.telemetry.metrics.storage.worker_numbers import WorkerNumbers
 from engine.values.metric import counter, gauge
@@ -28,8 +30,18 @@ MCP_LISTS = counter(
 )
 
 
-def record_message(worker_numbers: WorkerNumbers, mcp: McpMessage, status: int) -> None:
-    """Record an answered message."""
-    worker_numbers.add(
-        MCP_MESSAGES, (mcp.server, mcp.method, mcp.revision, f"{status // 100}xx"), 1.0
-    )
+class MessageCounter:
+    """Counts answered messages. `record` writes the counts."""
+
+    def __init__(self, worker_numbers: WorkerNumbers) -> None:
+        self._worker_numbers = worker_numbers
+        self._pending = Counter[tuple[str, str, str, int]]()
+
+    def count(self, mcp: McpMessage, status: int) -> None:
+        self._pending[mcp.server, mcp.method, mcp.revision, status // 100] += 1
+
+    def record(self) -> None:
+        pending, self._pending = self._pending, Counter()
+        for (server, method, revision, status), count in pending.items():
+            labels = (server, method, revision, f"{status}xx")
+            self._worker_numbers.add(MCP_MESSAGES, labels, count)

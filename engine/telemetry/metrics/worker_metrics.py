@@ -22,7 +22,7 @@ from gevent.lock import BoundedSemaphore
 from engine.exchange.exchange import Exchange
 from engine.exchange.request_record import RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
-from engine.telemetry.metrics.mcp import record_message
+from engine.telemetry.metrics.mcp import MessageCounter
 from engine.telemetry.metrics.process import watch_loop
 from engine.telemetry.metrics.requests import (
     RequestSeries,
@@ -106,6 +106,7 @@ class WorkerMetrics:
         if read_tags is not None:
             self._sharers.append(TagRecorder(self._worker_numbers, currency, read_tags, max_series))
         self._pending = _pending()
+        self._messages = MessageCounter(self._worker_numbers)
         self._totals: dict[int, float] = {}
         self._max_series = max_series
         self._next_retry = 0.0
@@ -141,7 +142,7 @@ class WorkerMetrics:
             if record.traffic is not None:
                 record_session(self._worker_numbers, series.labels.operation, record.traffic)
             if record.mcp is not None:
-                record_message(self._worker_numbers, record.mcp, record.status)
+                self._messages.count(record.mcp, record.status)
         except Exception:
             log.exception("request %s: its metrics are lost", exchange.request_id)
 
@@ -155,6 +156,7 @@ class WorkerMetrics:
                 series.usage.record(records)
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.labels.operation)
+        self._messages.record()
         record_attempts(self._worker_numbers, chain.from_iterable(map(_attempts, exchanges)))
         for sharer in self._sharers:
             sharer.record(exchanges)
