@@ -26,8 +26,9 @@ work to do:
     _EditedEvents,        any of these         attempt: the target has  edits see the upstream's
     EditedJson                                 transforms of responses  format
     TranslatedEvents,     any of these         attempt: the target      the caller gets its own
-    ArrayOfEvents,                             speaks another language  format, errors included
-    _Answer
+    ArrayOfEvents,                             speaks another           format, errors included
+    _Answer                                    language, or streams
+                                               what is wanted whole
     Cleaner               any but the last     relay: events, unless    the caller's SDK reads them
                                                of a translation
 

@@ -22,6 +22,7 @@ from engine.upstream.client.failures import (
     UpstreamFailure,
 )
 from engine.upstream.client.response import EVENT_STREAM, JSON, IncomingResponse, media_type
+from engine.upstream.responses.assembled_response import assembly_of
 from engine.upstream.responses.attempt_result import AttemptResult
 from engine.upstream.responses.edited_response import edited_response
 from engine.upstream.responses.first_content import (
@@ -162,20 +163,23 @@ def _open(
 ) -> None:
     """Wrap a response for relaying, judge its status, check its upgrade and read its first
     `content`. Raises Misframed for one that has to be opened again with a `look` at its bytes."""
-    target = result.target
+    target, wanted = result.target, Framing.UNKNOWN
     # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other one
     # when it is relayed.
     if translated is not None:
         look = look or translated.request.stream
     else:
         value = exchange.content.value
-        if dialect.wanted_framing(exchange.path, exchange.query, value) is Framing.EVENTS:
-            look = True
+        wanted = dialect.wanted_framing(exchange.path, exchange.query, value)
+        look = look or wanted is Framing.EVENTS
         content.several = dialect.request_fields.output.wants_several(value)
     if look or target.edits.responses or response.header("content-type") != JSON:
         response = result.response = framed_for(
             target, response, exchange, dialect, translated, content, look=look
         )
+        if wanted is Framing.WHOLE:
+            translated = assembly_of(response, exchange, dialect)
+            content.framing = content.framing if translated is None else Framing.UNKNOWN
     if translated is not None or target.converts_answers:
         response = _converted(result, request.method, exchange, dialect, translated)
     result.failure = "" if dialect.transparent else retry.status_class(response.status)

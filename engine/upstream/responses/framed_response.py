@@ -68,8 +68,10 @@ def framed_for(
         return response
     response = received
     if not dialect.amazon_streams:
-        is_misnamed = media_type(received) not in (JSON, EVENT_STREAM)
-        look = is_misnamed and dialect.has_chat(exchange.path)
+        kind = media_type(received)
+        if kind == JSON:
+            look = look and not received.header("content-encoding")
+        look = kind != EVENT_STREAM and (look or kind != JSON) and dialect.has_chat(exchange.path)
         response = framed(received, wanted, content, beat, look=look)
         if not dialect.array_streams:
             return _in_events(response, wanted, dialect)
@@ -96,10 +98,11 @@ def framed(
     *,
     look: bool = False,
 ) -> IncomingResponse:
-    """A response of success in the framing that its first bytes show; events, if the request wants
-    some and its bytes are an array. Waits for these bytes; of a response that says that it is a
-    stream, for `beat` seconds: then it is believed, and `content` is silent. Sets the framing of
-    `content` for events. A whole answer is believed unless `look`. Raises UpstreamFailure."""
+    """A response of success in the framing that its first bytes show; events, if its bytes are an
+    array and the request wants some, or its headers are wrong. Waits for these bytes; of a response
+    that says that it is a stream, as is wanted, for `beat` seconds: then it is believed, and
+    `content` is silent. Sets the framing of `content` for events. A whole answer is believed unless
+    `look`. Raises UpstreamFailure."""
     kind = media_type(received)
     trusts_headers = not look and kind != EVENT_STREAM and wanted() is Framing.WHOLE
     if kind != EVENT_STREAM:
@@ -119,13 +122,17 @@ def framed(
     try:
         framing = _first_framing(response, beat if kind == EVENT_STREAM else None)
     except Silence:
-        content.is_silent = True
-        return response
+        if wanted() is not Framing.WHOLE:
+            content.is_silent = True
+            return response
+        framing = _first_framing(response, None)
     if framing is Framing.EVENTS:
         content.framing = framing
         if kind != EVENT_STREAM:
             _set_media_type(response, EVENT_STREAM)
-    elif framing is Framing.ARRAY and wanted() is Framing.EVENTS:
+    elif framing is Framing.ARRAY and (
+        wanted() is Framing.EVENTS or ((look or kind == EVENT_STREAM) and wanted() is Framing.WHOLE)
+    ):
         return _as_events(response, ArrayEvents())
     elif framing is not Framing.UNKNOWN and kind.find("json") < 0:
         _set_media_type(response, JSON)

@@ -136,7 +136,8 @@ class _Answer(WholeBody):
         try:
             return self._exchange.answer(text, self._usage)
         except (BrokenAnswer, UpstreamError) as error:
-            if isinstance(error, BrokenAnswer) and framing_of(text) is Framing.EVENTS:
+            is_stream = framing_of(text) in (Framing.EVENTS, Framing.ARRAY)
+            if isinstance(error, BrokenAnswer) and is_stream:
                 self.failure = Misframed(self.received)
             elif isinstance(error, BrokenAnswer) and text.lstrip()[:1] == b"<":
                 self.failure = self._errors.failure(BrokenAnswer(_PAGE))

@@ -229,13 +229,6 @@ def test_another_type_of_json_is_left_as_it_is(kind: str) -> None:
     assert (answered.kind, answered.data) == (kind, ANSWER)
 
 
-def test_a_stream_that_was_not_asked_for_is_one() -> None:
-    for headers in (JSON, EVENTS):
-        answered = Answered("openai", headers, *CHAT, body={"model": "m"})
-        assert (answered.kind, answered.data) == ("text/event-stream", b"".join(CHAT))
-        assert answered.usage.output == 50
-
-
 @each("headers", KINDS)
 def test_events_of_any_name_are_edited(headers: Any) -> None:
     answered = Answered(
