@@ -15,6 +15,7 @@ from functools import cache
 
 from engine.dialects.interface.streams import DEFAULT_RULES, END_MARKER, StreamRules
 from engine.process.loop_turn import paced_if_many
+from engine.relay.event_data import ALIVE, ALIVE_DATA, amended, is_whole, keeps_alive
 from engine.relay.filter import Filter
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import LONG_EVENT, json_or_none
@@ -33,13 +34,8 @@ _FIELD = re.compile(rb"[A-Za-z][\w-]*:")
 _FIELD_START = re.compile(rb"^(?:event|data)\b", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
 
-_ALIVE = rb"(?i:ping|keep-?alive|heartbeat)"
-_ALIVE_NAME = re.compile(_ALIVE)
-_ALIVE_DATA = re.compile(rb":|\[?" + _ALIVE + rb"\]?\n|\"\"\n")
-"""The name of an event that keeps a connection alive, and the beginning of a line of data that does
-and is no JSON, such as `data: : keepalive` of Vertex AI
-(https://github.com/anomalyco/opencode/issues/50871)."""
 _CR = 0x0D
+_BLANK = _BOM + b"\x00 \t"
 
 
 class NotAnEvent(Exception):
@@ -227,6 +223,7 @@ class Cleaner(Filter):
         comments: list[bytes] = []
         unknown: list[bytes] = []
         for line in block.split(b"\n"):
+            line = line.lstrip(_BLANK)
             field, _, value = line.partition(b":")
             value = value.removeprefix(b" ")
             if field == b"data":
@@ -234,24 +231,28 @@ class Cleaner(Filter):
                 names.append(name)
             elif field == b"event":
                 name = value
-            elif field == b"error" and _is_whole(value):  # llama.cpp
+            elif field == b"error" and is_whole(value):  # llama.cpp
                 names = [b""]
                 data = [value if value.find(b'"error"') >= 0 else b'{"error":%b}' % value]
             elif not field and line:
                 comments.append(line)
-            elif line.removeprefix(_BOM).strip() and field not in (b"id", b"retry"):
+            elif line.strip() == END_MARKER:
+                data.append(END_MARKER)
+                names.append(b"")
+            elif line.strip() and field not in (b"id", b"retry"):
                 unknown.append(line)
         if any(map(_is_foreign, unknown)):
             self.failure = NotAnEvent(b"\n".join(unknown))
         elif unknown and not data:
             self._unknown_lines = block
-        if len(data) > 1 and all(map(_is_whole, data)):  # one line end between two events
+        if len(data) > 1 and all(map(is_whole, data)):  # one line end between two events
             return b"".join(map(self._event, map(_block, names, data)))
         if not any(line.strip() for line in data):
             return self._comments(comments)
-        if len(data) == 1 and _keeps_alive(name, data[0]):
+        if len(data) == 1 and keeps_alive(name, data[0]):
             return self._comments([*comments, b": keep-alive"])
-        if not self._rules.end_marker and b" ".join(data).strip() == END_MARKER:
+        data = amended(data)
+        if not self._rules.end_marker and data == [END_MARKER]:
             return b""
         if not self._rules.names:
             return b"data: " + b" ".join(data) + b"\n\n"
@@ -265,22 +266,15 @@ class Cleaner(Filter):
 @cache
 def _clean_events(rules: StreamRules) -> re.Pattern[bytes]:
     """Matches events that pass unchanged, in bytes without a CR: each has one line of data, after
-    its name if names are allowed. If `[DONE]` is not allowed, no data may begin with a bracket."""
-    name = rb"(?:event: (?!%b\ndata: [^{\[])[^\n]+\n)?" % _ALIVE if rules.names else rb""
+    its name if names are allowed. Data that `amended` may change is not matched."""
+    name = rb"(?:event: (?!%b\ndata: [^{\[])[^\n]+\n)?" % ALIVE if rules.names else rb""
     # Nearly all data begins with a brace, and no other way may match one: with two ways for each
     # event, those before one that is not complete would be tried in 2^n ways.
-    other = rb"[^\s{]" if rules.end_marker else rb"[^\s{\[]"
-    first = rb"(?:\{|(?!%b)%b)" % (_ALIVE_DATA.pattern, other)
+    marker = rb"\[DONE\](?=\n)|" if rules.end_marker else rb""
+    first = rb"(?:\{|%b(?!%b)[^\s{\[\"dDn])" % (marker, ALIVE_DATA.pattern)
     # The outer + is not possessive: before Python 3.11.5 one that fails keeps what its last round
     # began (gh-106052), so that half an event would pass.
     return re.compile(rb"(?:" + name + rb"data: " + first + rb"[^\n]*+\n\n)+")
-
-
-def _keeps_alive(name: bytes, line: bytes) -> bool:
-    """Whether an event with one line of data says nothing but that the connection is alive."""
-    if _ALIVE_DATA.match(line + b"\n"):
-        return True
-    return _ALIVE_NAME.fullmatch(name) is not None and line[:1] not in (b"{", b"[")
 
 
 def _is_truncated(block: bytes) -> bool:
@@ -290,15 +284,9 @@ def _is_truncated(block: bytes) -> bool:
     text = b"\n".join(data).strip()
     if not text:
         return _FIELD_START.search(block) is not None
-    if len(data) > 1 and _is_whole(data[-1]):
+    if len(data) > 1 and is_whole(data[-1]):
         return False
     return text != END_MARKER and json_or_none(text) is None
-
-
-def _is_whole(line: bytes) -> bool:
-    """Whether a line of data is all of an event: an object, or the end marker."""
-    text = line.strip()
-    return text == END_MARKER or (text[:1] == b"{" and json_or_none(text) is not None)
 
 
 def _block(name: bytes, line: bytes) -> bytes:

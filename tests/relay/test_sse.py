@@ -82,7 +82,35 @@ TABLE = [
     ("done without space", A + b"data:[DONE]\n\n", A + b"data: [DONE]\n\n", A),
     ("unknown field", b"foo: bar\n" + A, A, A),
     ("unknown field alone", b"foo: bar\n\n" + A, A, A),
-    ("data of two lines", b"data: {\ndata: }\n\n", b"data: {\ndata: }\n\n", b"data: { }\n\n"),
+    ("data of two lines", b"data: {\ndata: }\n\n", b"data: { }\n\n", b"data: { }\n\n"),
+    ("text of two lines", b"data: a\ndata: b\n\n", b"data: a\ndata: b\n\n", b"data: a b\n\n"),
+    *(
+        (f"object as {text!r}", text + B, A + B, A + B)
+        for text in (
+            b'data:\t{"a":1}\n\n',
+            b'data: data: {"a":1}\n\n',
+            b'data: [{"a":1}]\n\n',
+            b'data: "{\\"a\\":1}"\n\n',
+            b' data: {"a":1}\n\n',
+            b'\xef\xbb\xbfdata: {"a":1}\n\n',
+            b'\x00\n\ndata: {"a":1}\n\n',
+        )
+    ),
+    *(
+        (f"end as {text!r}", A + text, A + b"data: [DONE]\n\n", A)
+        for text in (
+            b"data:  [DONE] \n\n",
+            b'data: "[DONE]"\n\n',
+            b"data: [done]\n\n",
+            b"data: data: [DONE]\n\n",
+            b"data: DONE\n\n",
+            b"[DONE]\n\n",
+            b"[DONE]",
+        )
+    ),
+    ("two objects in an array", b'data: [{"a":1},{}]\n\n', *[b'data: [{"a":1},{}]\n\n'] * 2),
+    ("a word in quotes", b'data: "a"\n\n', *[b'data: "a"\n\n'] * 2),
+    ("nothing", b"data: null\n\n" + A, b": keep-alive\n\n" + A, A),
     (
         "one line end between events",
         b'event: a\ndata: {"a":1}\nevent: b\ndata: {"b":2}\ndata: [DONE]\n\n',
@@ -299,8 +327,8 @@ def test_a_byte_order_mark_may_come_in_pieces(cut_at):
     assert through("openai", stream[:cut_at], stream[cut_at:]) == A
 
 
-def test_a_byte_order_mark_later_on_is_no_such_mark():
-    assert through("openai", A + b"\xef\xbb\xbf" + B) == A
+def test_a_byte_order_mark_of_each_event_is_removed():
+    assert through("openai", A + b"\xef\xbb\xbf" + B) == A + B
 
 
 def test_a_large_event_in_small_pieces_is_searched_once():
