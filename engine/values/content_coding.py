@@ -15,11 +15,13 @@ MAX_DECODED = 16_000_000
 
 PIECE = 65_536
 """The most bytes decoded in one step."""
-_GZIP = 31  # `wbits` of zlib for each kind of frame around deflated data
-_ZLIB = 15
+_GZIP_OR_ZLIB = 47  # `wbits` of zlib for the kinds of frames around deflated data
 _RAW = -15
 _MEMBER = b"\x1f"  # the first byte of a gzip member (RFC 1952 2.3.1)
-_FRAMES = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB}
+_CODINGS = ("gzip", "x-gzip", "deflate")
+"""What some servers send of these is another one of them."""
+GZIP_START = b"\x1f\x8b"
+"""The first bytes of a body in gzip, which no text begins with."""
 _PLAIN = ("", "identity", "none", "utf-8", "utf8", "binary", "8bit")
 """No coding, also by the names of others' charsets and transfer encodings, which servers write."""
 
@@ -33,7 +35,7 @@ class Decoder:
 
     def __init__(self, coding: str) -> None:
         self._coding = coding
-        self._frame = _FRAMES[coding]
+        self._frame = _GZIP_OR_ZLIB
         self._inflate = zlib.decompressobj(self._frame)
         self._room = MAX_DECODED
         self._started = False
@@ -90,7 +92,7 @@ def coding_of(encoding: str) -> str:
 def decoder(encoding: str) -> Decoder | None:
     """A decoder for the value of a Content-Encoding header; None for an unsupported coding."""
     coding = coding_of(encoding)
-    return Decoder(coding) if coding in _FRAMES else None
+    return Decoder(coding) if coding in _CODINGS else None
 
 
 def decode_body(encoding: str, data: bytes) -> bytes | None:

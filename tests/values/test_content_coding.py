@@ -44,6 +44,12 @@ def test_any_pieces_decode_to_the_same(
     assert decode_body(encoding, packed) == data
 
 
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_one_coding_under_the_name_of_the_other_is_decoded(coding: str) -> None:
+    for data in (gzip.compress(b"text"), zlib.compress(b"text")):
+        assert decode_body(coding, data) == b"text"
+
+
 def test_several_members_and_padding() -> None:
     packed = gzip.compress(b"one ") + gzip.compress(b"two")
     assert decode_body("gzip", packed) == b"one two"

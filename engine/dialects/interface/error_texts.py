@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping
+from json import JSONDecoder
 from typing import Any
 
 from engine.values.event_json import json_or_none
@@ -20,6 +21,11 @@ MAX_TEXT = 500
 EVENT_STARTS = (b"data:", b"event:")
 """The beginnings of a body that is an event: some servers write their errors so."""
 _MAX_NESTED = 4
+_MAX_WORDS = 200
+"""Characters in which the words before the JSON of an error end."""
+_DECODER = JSONDecoder()
+_SIGNS = frozenset({"error", "message", "detail"})
+"""Members of an error that stands behind words."""
 _MAX_ITEMS = 5
 TEXT_MEMBERS = (
     *("message", "msg", "error_description", "error_msg", "error_message", "errorMessage"),
@@ -34,10 +40,24 @@ def error_text(document: object) -> str:
     return _text(document, 0)[:MAX_TEXT]
 
 
+def inner_error(message: str) -> dict[str, Any] | None:
+    """The JSON of the error that a message has, alone or behind some words, as gateways behind one
+    another write it: `litellm.BadRequestError: OpenAIException - {"error": ...}`. Each doubles the
+    escapes of the one before it, so that not many can. None for any other message."""
+    start = message.find("{", 0, _MAX_WORDS)
+    if start < 0 or message.find('"', start, start + _MAX_WORDS) < 0:
+        return None
+    try:
+        document, _ = _DECODER.raw_decode(message[start : start + _SEARCHED])
+    except (ValueError, RecursionError):
+        return None
+    is_error = start == 0 or (isinstance(document, dict) and not _SIGNS.isdisjoint(document))
+    return document if is_error and isinstance(document, dict) else None
+
+
 def _inner_text(message: str) -> str:
-    """The text of the error whose JSON is the message, as gateways behind one another write it:
-    each doubles the escapes of the one before it, so that not many can."""
-    return _text(json_or_none(message.encode()), 0) if message.startswith("{") else ""
+    """The text of the error in a message, "" for none."""
+    return _text(inner_error(message), 0)
 
 
 def _text(value: object, depth: int) -> str:

@@ -95,7 +95,7 @@ def _read_source(source: shapes.SourceObject, place: str) -> neutral.Source | No
     if source.type == "text" and data is not None:
         return neutral.PlainText(data)
     if source.type == "url" and url is not None:
-        return neutral.Link(url)
+        return neutral.at_url(url, media_type.lower())
     if source.type == "file" and source.file_id is not None:
         return neutral.UploadedFile()
     if source.raw:

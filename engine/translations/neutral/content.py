@@ -83,11 +83,13 @@ class Inline(Struct, frozen=True):
 
 
 def inline(media_type: str, data: str) -> Inline:
-    """Content as callers write it: a whole data URL, or base64 in lines, too. The type of an image
-    is that of its first bytes, since callers often name another."""
+    """Content as callers write it: a whole data URL, or base64 in lines or with escapes of URLs.
+    The type of an image is that of its first bytes, since callers often name another."""
     if data[:5].lower() == "data:":
         head, _, data = data.partition(",")
         media_type = media_type or head[5:].partition(";")[0].strip().lower()
+    for code, sign in _ESCAPES.items() if "%" in data else ():
+        data = data.replace(code, sign).replace(code.lower(), sign)
     if any(space in data for space in " \n\r\t"):
         data = "".join(data.split())
     if media_type.partition("/")[0] in _NOT_SOUNDS:  # of which some begin as images do
@@ -95,6 +97,16 @@ def inline(media_type: str, data: str) -> Inline:
     return Inline(media_type, data)
 
 
+def at_url(url: str, media_type: str = "") -> Inline | Link:
+    """Content at a URL, which may be a data URL of base64."""
+    is_inline = (
+        url[:5].lower() == "data:" and ";base64" in url[:_MAX_HEAD].partition(",")[0].lower()
+    )
+    return inline(media_type, url) if is_inline else Link(url, media_type)
+
+
+_MAX_HEAD = 200
+_ESCAPES = {"%2B": "+", "%2F": "/", "%3D": "="}  # those of base64
 _NOT_SOUNDS = ("image", "application", "")
 _IMAGES = {
     "/9j/": "image/jpeg",

@@ -196,7 +196,10 @@ def error_of(status: int, document: object, words: tuple[str, ...]) -> UpstreamE
     """Its code is the first of the members called `words` that is a text."""
     members = error_members(document)
     message = members.get("message")
-    if not isinstance(message, str) or message[:1] in ("", "{"):
+    if isinstance(message, str) and (inner := error_texts.inner_error(message)) is not None:
+        members = {**members, **error_members(inner)}
+        message = error_texts.error_text(inner)
+    if not isinstance(message, str) or not message:
         message = error_texts.error_text(members)
     if (reason := error_texts.provider_text(members)) and reason not in message:
         message = f"{message}: {reason}"

@@ -256,7 +256,7 @@ class _Turns(Struct):
 
 
 _TURNS = Decoder(_Turns)
-_CHAT = re.compile(rb'\s*\{[^{]*?"messages"\s*:')
+_CHAT = re.compile(rb'\s*\{[^{]*?"messages"\s*:\s*\[\s*[^\]\s]')
 
 
 def is_responses_request(body: bytes | mmap) -> bool:
@@ -264,4 +264,6 @@ def is_responses_request(body: bytes | mmap) -> bool:
     if body.find(b'"input"') < 0 or _CHAT.match(body, 0, 2_000):  # nearly always
         return False
     turns = value_of(_TURNS, body)
-    return turns is not None and bool(turns.input) and not turns.messages
+    if turns is None or not turns.input:
+        return False
+    return bytes(turns.messages).translate(None, b" \t\r\n") in (b"", b"null", b"[]")

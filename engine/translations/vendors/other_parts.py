@@ -116,7 +116,7 @@ def _with_source(kind: _Kind) -> Callable[[Members], neutral.Block | None]:
 _SOURCES: dict[str, tuple[str, Callable[[str, str], neutral.Source]]] = {
     "base64": ("data", lambda data, media_type: neutral.inline(media_type, data)),
     "text": ("data", lambda data, media_type: neutral.PlainText(data)),
-    "url": ("url", lambda url, media_type: neutral.Link(url, media_type)),
+    "url": ("url", neutral.at_url),
     "file": ("file_id", lambda file_id, media_type: neutral.UploadedFile()),
 }
 """By their type, the member that says where a content is, and what it and the media type make."""

@@ -22,6 +22,7 @@ from engine.relay.framing import framing_of
 from engine.relay.sse import MAX_EVENT, Cleaner, NotAnEvent
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import EVENT_STREAM, JSON, IncomingResponse, media_type
+from engine.values.content_coding import GZIP_START, coding_of
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import LONG_EVENT, split_events
 
@@ -209,6 +210,9 @@ def _open_body(
     ):
         return content  # nearly every response
     if first[:1] != b"{":
+        is_gzip = first[:2] == GZIP_START and kind == JSON and content.framing is None
+        if is_gzip and not coding_of(response.header("content-encoding") or ""):
+            raise Misframed(first)
         is_success = response.status < 300 and dialect.has_chat(chat_path)
         if is_success and (not first or _is_no_json(response, kind, content)):
             raise ErrorFirst(NO_ANSWER)

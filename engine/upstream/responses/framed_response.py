@@ -32,7 +32,7 @@ from engine.upstream.responses.filtered_response import FilteredResponse
 from engine.upstream.responses.first_content import FirstContent
 from engine.upstream.responses.judged_stream import EventArray, JudgedStream
 from engine.upstream.targets.target import Target
-from engine.values.content_coding import coding_of, decoder
+from engine.values.content_coding import GZIP_START, Decoder, coding_of, decoder
 from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 
@@ -117,8 +117,7 @@ def framed(
         elif trusts_headers or (decoding := decoder(encoding)) is None:
             return received
         else:
-            headers = [pair for pair in received.headers if not pair[0].startswith(_ENCODED)]
-            response = FilteredResponse(received, headers, Decoding(decoding))
+            response = _decoded(received, decoding)
     try:
         framing = _first_framing(response, beat if kind == EVENT_STREAM else None)
     except Silence:
@@ -126,6 +125,8 @@ def framed(
             content.is_silent = True
             return response
         framing = _first_framing(response, None)
+    if framing is Framing.UNKNOWN and (decoded := _without_gzip(response)) is not None:
+        response, framing = decoded, _first_framing(decoded, None)
     if framing is Framing.EVENTS:
         content.framing = framing
         if kind != EVENT_STREAM:
@@ -137,6 +138,18 @@ def framed(
     elif framing is not Framing.UNKNOWN and kind.find("json") < 0:
         _set_media_type(response, JSON)
     return response
+
+
+def _decoded(response: IncomingResponse, decoder: Decoder) -> FilteredResponse:
+    headers = [pair for pair in response.headers if not pair[0].startswith(_ENCODED)]
+    return FilteredResponse(response, headers, Decoding(decoder))
+
+
+def _without_gzip(response: IncomingResponse) -> FilteredResponse | None:
+    """A response in gzip that does not say so, decoded; None for any other one."""
+    data = response.read()
+    response.unread(data)
+    return _decoded(response, Decoder("gzip")) if data.startswith(GZIP_START) else None
 
 
 def _as_events(response: IncomingResponse, body: Filter) -> FilteredResponse:

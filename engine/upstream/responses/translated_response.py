@@ -38,7 +38,7 @@ from engine.upstream.responses.translated_events import (
     TranslatedErrors,
     TranslatedEvents,
 )
-from engine.values.content_coding import coding_of, decode_body
+from engine.values.content_coding import GZIP_START, coding_of, decode_body
 from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 
@@ -136,8 +136,9 @@ class _Answer(WholeBody):
         try:
             return self._exchange.answer(text, self._usage)
         except (BrokenAnswer, UpstreamError) as error:
-            is_stream = framing_of(text) in (Framing.EVENTS, Framing.ARRAY)
-            if isinstance(error, BrokenAnswer) and is_stream:
+            framing = framing_of(text)
+            is_misframed = framing in (Framing.EVENTS, Framing.ARRAY) or text[:2] == GZIP_START
+            if isinstance(error, BrokenAnswer) and is_misframed:
                 self.failure = Misframed(self.received)
             elif isinstance(error, BrokenAnswer) and text.lstrip()[:1] == b"<":
                 self.failure = self._errors.failure(BrokenAnswer(_PAGE))

@@ -38,6 +38,10 @@ def test_the_body_of_an_error_may_be_an_event(body, document):
         ('{"a":1}', '{"a":1}'),
         ('{"error":', '{"error":'),
         ("{" * 2000, "{" * 2000),
+        ('x.BadRequestError: X - {"error":{"message":"too long"}}', "too long"),
+        ('Error: {"error":"too long"}\nReceived Model Group=m', "too long"),
+        ('see {"a":1}', 'see {"a":1}'),
+        ('{"a":1', '{"a":1'),
     ],
 )
 def test_a_message_may_be_the_json_of_another_error(message, text):

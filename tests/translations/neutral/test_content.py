@@ -11,11 +11,13 @@ from engine.translations import language
 from engine.translations.neutral.content import (
     CACHE_MARKS,
     Citation,
+    Inline,
     Link,
     Reasoning,
     Signature,
     Text,
     ToolResult,
+    at_url,
     is_sealed,
     mark,
     mark_of,
@@ -45,6 +47,19 @@ from tests.support.each import each
 )
 def test_only_http_and_https_are_links_of_the_web(url, is_web):
     assert Link(url).is_web is is_web
+
+
+@each(
+    ("url", "source"),
+    [
+        ("https://a.test/x.png", Link("https://a.test/x.png", "image/gif")),
+        ("data:image/png;base64,aGk%3d", Inline("image/gif", "aGk=")),
+        ("DATA:text/plain;BASE64,aGk=", Inline("image/gif", "aGk=")),
+        ("data:,hi", Link("data:,hi", "image/gif")),
+    ],
+)
+def test_a_data_url_is_content_inside_the_request(url: str, source: Inline | Link) -> None:
+    assert at_url(url, "image/gif") == source
 
 
 @pytest.mark.parametrize(

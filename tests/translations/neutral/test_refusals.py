@@ -199,3 +199,10 @@ def test_a_request_of_too_many_objects_is_refused() -> None:
     with pytest.raises(GatewayError) as excinfo:
         translation.request(body, RequestLine(), "claude-sonnet-4-5", LossRules(lossy=True))
     assert (excinfo.value.status, excinfo.value.code) == (400, "request_too_complex")
+
+
+def test_an_error_behind_words_has_its_own_message_and_code() -> None:
+    inner = {"error": {"message": "too long", "code": "context_length_exceeded"}}
+    document = {"error": {"message": f"x.BadRequestError: {json.dumps(inner)}", "code": "400"}}
+    error = language("chat_completions").read_error(400, document)
+    assert (error.message, error.code) == ("too long", "context_length_exceeded")

@@ -281,6 +281,17 @@ def test_an_encoded_stream_that_fails_is_no_complete_one(whole: bool) -> None:
     assert answered.events[0] == WORD
 
 
+@each("headers", [EVENTS, JSON, [], [*JSON, ("content-encoding", "identity")]])
+@pytest.mark.parametrize("stream", [True, False])
+def test_gzip_that_is_not_named_is_decoded(stream: bool, headers: Any) -> None:
+    data = gzip.compress(b"".join(CHAT) if stream else ANSWER)
+    answered = Answered("openai", headers, *split(data, 9), body={"model": "m", "stream": stream})
+    assert answered.data == (CHAT[0] + CHAT[1] + CHAT[3] if stream else ANSWER)
+    assert answered.usage.output == 50
+    other = translated(headers, *split(data, 9), stream=stream)
+    assert b'"hi"' in other.data
+
+
 def test_an_encoded_answer_in_one_piece_passes_as_it_is() -> None:
     encoded = [*JSON, ("content-encoding", "gzip")]
     data = gzip.compress(ANSWER)
