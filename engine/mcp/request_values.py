@@ -74,32 +74,41 @@ class ToolArguments:
         if not self._names.issuperset(arguments):
             raise self._unknown(arguments)
         values = {**arguments, **self.values} if self.values else arguments
-        parts: tuple[dict[str, Any], ...] = {}, {}, {}, {}
-        for name, place, parameter, validator, is_required in self._parameters:
-            value = values.get(name)
-            if value is None:
-                if is_required:
-                    raise InvalidArguments(name, "it is required")
-                continue
-            if validator is not None:
-                _check(name, validator, value)
-            if place > _PATH:
-                parts[place][parameter] = value
-            elif place == _PATH:
-                if value in _NO_SEGMENTS:
-                    raise InvalidArguments(name, f"'{value}' is no segment of a path")
-                parts[_PATH][parameter] = value
-            elif isinstance(value, Mapping):
-                parts[_QUERY].update(value)
-            else:
-                raise InvalidArguments(name, "expected an object")
-        path, query, headers, cookies = parts
+        path, query, headers, cookies = self._parts(values)
         if self.body is None:
             return RequestValues(path, query, headers, cookies)
         body, media_type = self._body(self.body, values)
         if body is MISSING or not self._sends_text:
             body_text = b""
         return RequestValues(path, query, headers, cookies, body, media_type, body_text)
+
+    def _parts(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+        """The values of the parameters, for each location."""
+        parts: tuple[dict[str, Any], ...] = {}, {}, {}, {}
+        name = ""
+        try:
+            for name, place, parameter, validator, is_required in self._parameters:
+                value = values.get(name)
+                if value is None:
+                    if is_required:
+                        raise InvalidArguments(name, "it is required")
+                    continue
+                if validator is not None and not validator.is_valid(value):
+                    refusal = explain(validator, value, name)
+                    raise InvalidArguments(refusal.param or name, refusal.message)
+                if place > _PATH:
+                    parts[place][parameter] = value
+                elif place == _PATH:
+                    if value in _NO_SEGMENTS:
+                        raise InvalidArguments(name, f"'{value}' is no segment of a path")
+                    parts[_PATH][parameter] = value
+                elif isinstance(value, Mapping):
+                    parts[_QUERY].update(value)
+                else:
+                    raise InvalidArguments(name, "expected an object")
+        except GatewayError as error:  # to judge the value takes too long
+            raise InvalidArguments(name, error.message) from error
+        return parts
 
     def _unknown(self, arguments: Mapping[str, Any]) -> InvalidArguments:
         """The refusal of the first argument that agents may not give."""
@@ -121,14 +130,3 @@ class ToolArguments:
                 raise InvalidArguments(BODY, "it is required")
             return MISSING, ""
         return body.read(value)
-
-
-def _check(name: str, validator: SchemaValidator, value: Any) -> None:
-    """Refuse the value of a parameter that the operation refuses."""
-    try:
-        if validator.is_valid(value):
-            return
-    except GatewayError as error:
-        raise InvalidArguments(name, error.message) from error
-    refusal = explain(validator, value, name)
-    raise InvalidArguments(refusal.param or name, refusal.message)

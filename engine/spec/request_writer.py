@@ -149,7 +149,7 @@ class RequestWriter:
                 raise ValueError(f"path parameter '{name}' of {self._operation.id} needs a value")
             pieces[2 * index + 1] = text
         path = "".join(pieces)
-        if not _DOTS.isdisjoint(path.split("/")):
+        if "/." in path and not _DOTS.isdisjoint(path.split("/")):
             raise ValueError(f"a path parameter of {self._operation.id} is '.' or '..'")
         return path
 

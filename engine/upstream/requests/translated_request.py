@@ -103,10 +103,10 @@ class RouteTranslations:
 
     def requests(self, exchange: Exchange) -> TranslatedRequests | None:
         """The translations of a request, None if it is relayed to every target."""
-        is_other = self._is_other(exchange)
-        if not (self._translations or is_other):
-            return None
-        return TranslatedRequests(self, exchange, is_other=is_other)
+        is_other = bool(self._own) and is_responses_request(exchange.body.buffer)
+        if self._translations or is_other:
+            return TranslatedRequests(self, exchange, is_other=is_other)
+        return None
 
     def of(self, target: Target, *, is_other: bool) -> TargetTranslation | None:
         """How a request is translated for a target, None if it is relayed. `is_other`: it is not in
