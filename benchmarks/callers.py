@@ -1,28 +1,32 @@
 """What a caller costs: one with a JSON Web Token, whom the worker knows or sees for the first time,
 and three limits in memory, of a token or of its team, beside a token without. CPU of the worker.
 
-They ask one gateway, which has nothing else on, in turns, see `turns.py`. What it takes to verify
-the signatures of new tokens alone, in a loop, is measured in the same turns. Linux only.
+They ask one gateway, which has nothing else on, by turns of four requests over one connection. The
+CPU of a turn is read when the worker sleeps again, to the nanosecond, so that other work of the
+machine counts only where it takes the caches. The cost of a kind is the median of what its turns
+take more than that of the first kind in the same round; beside it stand the lowest and highest of
+the medians of ten parts of the rounds. What it takes to verify the signatures of new tokens alone,
+in a loop, is measured at the end. Linux only.
 
-    python -m benchmarks.callers [requests a turn]
+    python -m benchmarks.callers [rounds]
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
+import random
+import socket
+import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import gevent
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -30,7 +34,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from benchmarks.turns import CONNECTIONS, compare
+from benchmarks.serving import cpu_seconds
 from benchmarks.upstream_leg import ALONE, gateway, read_answer, request, start_process
 from engine.callers.jwt.form import parse
 from engine.callers.jwt.key_set import KeySet
@@ -47,7 +51,10 @@ from tests.support.signed_tokens import (
     token,
 )
 
-TURNS = 15
+ROUNDS, TURN, PARTS = 500, 4, 10
+"""Rounds by default, requests of a turn, and the parts of the rounds whose medians are compared."""
+_PAUSE = 0.001
+"""Seconds without work after which a worker sleeps."""
 ALGORITHMS: dict[str, Callable[[], Any]] = {"RS256": rsa_key, "ES256": ec_key, "EdDSA": ed_key}
 TOKEN, LIMITED, MEMBER = "mw-bench-one", "mw-bench-limited", "mw-bench-member"
 """The token of `benchmarks.serving`, one with limits of its own, and one of a team."""
@@ -77,24 +84,48 @@ def secrets(kind: str, keys: Path) -> Iterator[str]:
         yield known if not age else token(claims(sub=uuid4().hex), signer, algorithm, algorithm)
 
 
-def ask(port: int, count: int, kind: str, keys: Path) -> None:
-    """Send `count` requests over some connections at once. Tokens are signed before: a worker that
-    waits for them would take more for each request, as it does for any that come one by one."""
-    tokens = iter([*islice(secrets(kind, keys), count)])
+def turn(sock: socket.socket, pid: int, tokens: Iterator[str]) -> float:
+    """The CPU microseconds that the worker takes for each request of a turn. Its tokens are signed
+    before: a worker that waits for them would take more."""
+    requests = [
+        request("Hello!").replace(TOKEN.encode(), each.encode()) for each in islice(tokens, TURN)
+    ]
+    before = idle_seconds(pid)
+    for each in requests:
+        sock.sendall(each)
+        read_answer(sock)
+    return (idle_seconds(pid) - before) / TURN * 1e6
 
-    def caller() -> None:
-        with gevent.socket.create_connection(("127.0.0.1", port)) as sock:
-            for _ in range(count // CONNECTIONS):
-                sock.sendall(request("Hello!").replace(TOKEN.encode(), next(tokens).encode()))
-                read_answer(sock)
 
-    gevent.joinall([gevent.spawn(caller) for _ in range(CONNECTIONS)], raise_error=True)
+def idle_seconds(pid: int) -> float:
+    """The CPU seconds of a process, when it has no more work."""
+    seconds = cpu_seconds(pid)
+    while True:
+        time.sleep(_PAUSE)
+        before, seconds = seconds, cpu_seconds(pid)
+        if seconds == before:
+            return seconds
 
 
-def asking(port: int, count: int, kind: str, keys: Path) -> Callable[[], object]:
-    """What lets a process of its own ask."""
-    command = [sys.executable, "-m", "benchmarks.callers", "ask", port, count, kind, keys]
-    return partial(subprocess.run, [*map(str, command)], check=True)
+def costs(
+    port: int, pid: int, kinds: Mapping[str, Iterator[str]], rounds: int
+) -> dict[str, list[float]]:
+    """The microseconds of each kind's turns, one in each round, in an order of its own."""
+    times: dict[str, list[float]] = {name: [] for name in kinds}
+    with socket.create_connection(("127.0.0.1", port)) as sock:
+        for tokens in kinds.values():
+            turn(sock, pid, tokens)
+        for _ in range(rounds):
+            for name in random.sample([*kinds], len(kinds)):
+                times[name].append(turn(sock, pid, kinds[name]))
+    return times
+
+
+def added(times: Sequence[float], bare: Sequence[float]) -> tuple[float, float, float]:
+    """The median of the differences, and the lowest and highest median of their parts."""
+    differences = [more - less for more, less in zip(times, bare, strict=True)]
+    parts = [statistics.median(differences[at::PARTS]) for at in range(PARTS)]
+    return statistics.median(differences), min(parts), max(parts)
 
 
 def verifying(algorithm: str, count: int) -> Callable[[], float]:
@@ -125,7 +156,7 @@ def write_keys(folder: Path) -> Path:
     return keys
 
 
-def main(requests: int) -> None:
+def main(rounds: int) -> None:
     upstream = free_port()
     serving = start_process("serve_upstream", upstream)
     with ExitStack() as stack:
@@ -138,13 +169,17 @@ def main(requests: int) -> None:
         kinds = {"a token": TOKEN, "a JWT": "ES256"}
         kinds |= {f"a new JWT, {algorithm}": f"{algorithm} new" for algorithm in ALGORITHMS}
         kinds |= {"3 limits": LIMITED, "a team's 3 limits": MEMBER}
-        works = {name: (pid, asking(port, requests, kind, folder)) for name, kind in kinds.items()}
-        loops = {f"{each}'s signature": verifying(each, 200) for each in ALGORITHMS}
-        compare(works, TURNS, requests, loops)
+        times = costs(port, pid, {n: secrets(kind, folder) for n, kind in kinds.items()}, rounds)
+    bare, *others = kinds
+    print(f"{bare:<20} {statistics.median(times[bare]):6.1f} us of CPU per request")
+    for name in others:
+        middle, least, most = added(times[name], times[bare])
+        print(f"{name:<20} adds {middle:6.1f} us ({least:.1f} to {most:.1f})")
+    for algorithm in ALGORITHMS:
+        loop = verifying(algorithm, 200)
+        alone = statistics.median(loop() for _ in range(9))
+        print(f"{algorithm}'s signature{alone:11.1f} us alone")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["ask"]:
-        ask(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], Path(sys.argv[5]))
-    else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 1500)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS)
