@@ -123,14 +123,30 @@ class Cleaner(Filter):
         self._is_at_event = False
         """Whether the next bytes begin an event that is not the first: nothing waits."""
         self._unknown_lines = b""  # lines of unknown fields since the last event
+        self._is_odd = False
+
+    def mend(self, first: bytes) -> bytes:
+        """The `first` events without the oddity of the rules; all that follow are without it if
+        these have it."""
+        self._is_odd = (
+            self._rules.oddity is not None and self._rules.oddity.search(first) is not None
+        )
+        self._is_at_event = self._is_at_event and not self._is_odd
+        return self._mended(first)
+
+    def _mended(self, events: bytes) -> bytes:
+        oddity = self._rules.oddity
+        return (
+            events if oddity is None or not self._is_odd else oddity.sub(self._rules.remedy, events)
+        )
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes, cleaned; `b""` when it completes none."""
         if self._is_at_event and _CR not in data and self._clean.fullmatch(data):
             return data
         events = self._completed(data)
-        self._is_at_event = self._started and not self._buffer
-        return events
+        self._is_at_event = self._started and not self._buffer and not self._is_odd
+        return self._mended(events)
 
     def _completed(self, data: bytes) -> bytes:
         if self.failure is not None:
@@ -189,7 +205,7 @@ class Cleaner(Filter):
         event = self._event(block.rstrip(b"\n"))
         if self.failure is None and (self._unknown_lines or _is_truncated(block)):
             self.failure, event = NotAnEvent(block), b""
-        return event
+        return self._mended(event)
 
     def _line_feeds(self, data: bytes) -> bytes:
         """Replace all line ends (CR, LF, CRLF) by LF, also for a CRLF split between two reads."""

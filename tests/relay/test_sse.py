@@ -141,6 +141,8 @@ ROWS = [(row[0], *row[1:]) for row in TABLE]
 @each(("stream", "passes"), [r[1:3] for r in ROWS], ids=[r[0] for r in ROWS])
 @each("kind", ["openai", "anthropic"])
 def test_dialects_with_names_get_what_their_sdks_take(kind, stream, passes):
+    if kind == "anthropic":  # whose streams have no end marker
+        passes = passes.replace(b"data: [DONE]\n\n", b"")
     assert through(kind, stream) == passes
 
 
@@ -442,3 +444,23 @@ def test_a_long_line_of_data_is_kept():
 def test_text_that_is_no_event_passes_between_processes() -> None:
     copy = pickle.loads(pickle.dumps(NotAnEvent(b'{"error": 1}', 503)))  # noqa: S301 - our own
     assert (copy.text, copy.document, copy.status) == (b'{"error": 1}', {"error": 1}, 503)
+
+
+ODD = b'data: {"choices":[{"delta":{"role": "","content":"\\"role\\":\\"\\""}}]}\n\n'
+MENDED = ODD.replace(b'"role": ""', b'"role":"assistant"')
+
+
+def test_the_oddity_of_the_first_events_is_mended_in_all() -> None:
+    odd = cleaner("openai")
+    assert odd.mend(odd.feed(ODD)) == MENDED
+    assert [odd.feed(each) for each in (ODD, A, ODD[:30], ODD[30:], ODD[:-1])] == [
+        *(MENDED, A, b"", MENDED, b"")
+    ]
+    assert odd.finish() == MENDED
+
+
+@each("kind", ["openai", "anthropic"])
+def test_a_stream_without_oddity_passes_as_the_very_bytes(kind: str) -> None:
+    plain = cleaner(kind)
+    assert plain.mend(plain.feed(A)) is A
+    assert plain.feed(ODD) is ODD

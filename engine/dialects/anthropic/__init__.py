@@ -16,7 +16,7 @@ from engine.dialects.interface.error_forms import VENDOR_CODES, reported_error
 from engine.dialects.interface.error_texts import message_in
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_timestamp, write_timestamp
-from engine.dialects.interface.streams import StreamError, error_in, status_in
+from engine.dialects.interface.streams import StreamError, StreamRules, error_in, status_in
 from engine.dialects.interface.usage import RequestFields
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields
@@ -163,6 +163,7 @@ DIALECT = Dialect(
     model=_model,
     has_content=has_content,
     events_of=events_of,
+    stream=StreamRules(end_marker=False),  # OpenRouter and others end its streams with one
     ends=ends,
     request_fields=RequestFields(output=OutputFields(limits=(("max_tokens",),))),
     meter=METER,

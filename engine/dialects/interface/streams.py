@@ -3,6 +3,7 @@ read."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import Enum
 from typing import Any, NamedTuple
@@ -20,11 +21,14 @@ END_MARKER = b"[DONE]"
 class StreamRules(Struct, frozen=True, kw_only=True):
     """`names`: events have names, and their data may have several lines. `comments`: comments are
     accepted between events. `end_marker`: `[DONE]` is accepted as the last event. What a dialect's
-    SDKs do not accept is removed by `engine.relay.sse.Cleaner`."""
+    SDKs do not accept is removed by `engine.relay.sse.Cleaner`. `oddity` is what some servers write
+    from the first events on, which SDKs refuse, and `remedy` what replaces it."""
 
     names: bool = True
     comments: bool = True
     end_marker: bool = True
+    oddity: re.Pattern[bytes] | None = None
+    remedy: bytes = b""
 
 
 DEFAULT_RULES = StreamRules()

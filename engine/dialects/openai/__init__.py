@@ -5,13 +5,14 @@ Read `errors.py`, `usage.py`, `chat_formats.py` and `realtime.py` for its parts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.error_forms import FAILED_REASONS, NO_REASONS
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_duration, write_duration
-from engine.dialects.interface.streams import END_MARKER, index_in
+from engine.dialects.interface.streams import END_MARKER, StreamRules, index_in
 from engine.dialects.interface.usage import CountedField, RequestFields
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
 from engine.dialects.openai.errors import (
@@ -65,6 +66,9 @@ _LAST_EVENTS = frozenset(
     | {"image_generation.completed", "image_edit.completed", "speech.audio.done"}
 )
 _TYPES = ("response.", "transcript.text.", "image_generation.", "image_edit.", "speech.audio.")
+_NO_ROLE = re.compile(rb'"role"\s*+:\s*+""')
+"""The role of deltas of MiniMax, GLM and others, which SDKs that validate them refuse
+(https://github.com/anomalyco/opencode/issues/28427). In a text its quotation marks are escaped."""
 _END_MARKER = END_MARKER.decode()
 _NO_ENDS = (*FAILED_REASONS, *NO_REASONS)
 
@@ -119,6 +123,7 @@ DIALECT = Dialect(
     model=show_model,
     has_content=has_content,
     events_of=events_of,
+    stream=StreamRules(oddity=_NO_ROLE, remedy=b'"role":"assistant"'),
     ends=ends,
     choices=choices_in,
     request_fields=RequestFields(

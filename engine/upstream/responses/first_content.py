@@ -123,8 +123,12 @@ def read_first_content(
     if content.framing is Framing.EVENTS or (
         kind == EVENT_STREAM and not response.header("content-encoding")
     ):
-        events = Filter() if is_translated else Cleaner(dialect.stream)
-        return _open_stream(response, dialect, beat, events, content)
+        if is_translated:
+            return _open_stream(response, dialect, beat, Filter(), content)
+        cleaner = Cleaner(dialect.stream)
+        _open_stream(response, dialect, beat, cleaner, content)
+        content.first = cleaner.mend(content.first)
+        return content
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
     if is_translated:

@@ -507,3 +507,12 @@ def test_a_text_that_ends_before_its_framing_is_known_is_json() -> None:
     response: Any = FakeResponse(200, EVENTS, [b'{"error": "to'])
     read = framed(response, lambda: Framing.EVENTS, FirstContent(b""))
     assert (read.header("content-type"), read.read()) == ("application/json", b'{"error": "to')
+
+
+def test_an_empty_role_is_the_assistants() -> None:
+    odd = [each.replace(b'"role": "assistant"', b'"role": ""') for each in CHAT]
+    odd[1] = odd[1].replace(b'"delta": {}', b'"delta": {"role": ""}')
+    roles = [
+        event["choices"][0]["delta"]["role"] for event in Answered("openai", [], *odd).events[:2]
+    ]
+    assert roles == ["assistant", "assistant"]
