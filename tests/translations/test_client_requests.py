@@ -941,3 +941,31 @@ def test_a_request_of_responses_may_have_members_as_chats_have_them(target: str)
     translated = exchange("responses", target, odd)
     assert translated.dropped == []
     assert json.loads(translated.target_request.body) == sent("responses", target, right)
+
+
+@pytest.mark.parametrize("target", ["messages", "responses", "generate_content"])
+def test_a_chat_may_have_calls_and_results_as_anthropic_has_them(target: str) -> None:
+    call = {"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "x", "is_error": False}
+    in_chats_words = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "f", "arguments": '{"a": 1}'},
+    }
+    anthropics = [
+        {"role": "user", "content": "Hi", "id": "m1", "created_at": 1},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [result]},
+    ]
+    chats = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "tool_calls": [in_chats_words]},
+        {"role": "tool", "tool_call_id": "c1", "content": "x"},
+    ]
+    requests = [{"messages": each, "reasoning_effort": "default"} for each in (anthropics, chats)]
+    first, second = (exchange("chat_completions", target, each) for each in requests)
+    assert json.loads(first.target_request.body) == json.loads(second.target_request.body)
+    assert first.dropped == ["messages.id", "messages.created_at"]
+    call["input"] = "a"
+    with pytest.raises(GatewayError, match="input"):
+        exchange("chat_completions", target, requests[0])

@@ -31,6 +31,7 @@ LANGUAGE = Language(
     hints=Patterns(
         (
             *("metadata", "user", "safety_identifier", "service_tier", "messages.name"),
+            *("messages.id", "messages.created_at", "messages.createdAt", "messages.timestamp"),
             *("verbosity", "prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
             *("web_search_options.search_context_size", "messages.content.image_url.format"),
             *("include_reasoning", "reasoning.summary", "reasoning_format", "reasoning_split"),

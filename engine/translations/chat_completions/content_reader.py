@@ -20,6 +20,7 @@ from engine.translations.vendors import openai_content
 from engine.translations.vendors.other_parts import read_other_part
 
 _THINKING = "thinking"
+_CALL, _RESULT = "tool_use", "tool_result"
 
 _NO_ID = "call"  # of calls and results to which a server gave none: their order tells them apart
 _THOUGHTS = msgspec.json.Decoder(shapes.ThinkingPart)
@@ -43,6 +44,30 @@ def _read_file(part: shapes.FilePart, place: str, unread: list[str]) -> neutral.
     return neutral.Media(kind="document", source=source, name=name)
 
 
+def _read_other(part: UnknownObject, place: str, unread: list[str]) -> neutral.Block:
+    """A part that the format does not have. Cursor sends the calls and the results of Claude's
+    models as Anthropic has them."""
+    if part.kind not in (_CALL, _RESULT):
+        return read_other_part(part, place, unread)
+    members = Members(part.extra.copy(), place, unread)
+    members.raw("type")
+    block: neutral.Block
+    if part.kind == _CALL:
+        name = openai_content.required(members.text("name"), f"{place}.name")
+        block = neutral.ToolCall(id=members.text("id") or _NO_ID, name=name)
+        block.arguments = bytes(members.raw("input") or b"{}").decode()
+        if block.arguments[:1] != "{":
+            raise members.wrong("input", "an object")
+    else:
+        text = b'{"content":%b}' % bytes(members.raw("content") or b"null")
+        content = shapes.ToolMessage.read(text, place, unread).content
+        block = neutral.ToolResult(id=members.text("tool_use_id") or _NO_ID)
+        block.content = read_content(content, f"{place}.content", unread)
+        block.is_error = members.raw("is_error") == Raw(b"true")
+    members.rest()
+    return block
+
+
 read_content = content_reader(
     {
         shapes.TextPart: lambda part, place, unread: neutral.Text(text=part.text or ""),
@@ -50,7 +75,7 @@ read_content = content_reader(
         shapes.ImagePart: _read_image,
         openai_content.AudioPart: openai_content.read_audio,
         shapes.FilePart: _read_file,
-        UnknownObject: read_other_part,
+        UnknownObject: _read_other,
     }
 )
 

@@ -210,7 +210,7 @@ def _read_thinking(members: shapes.RequestObject, request: ChatRequest) -> None:
     (OpenRouter), `thinking` (DeepSeek, Z.ai, LiteLLM), `enable_thinking` and `thinking_budget`
     (Qwen), and switches in `chat_template_kwargs` (vLLM)."""
     readings: dict[str, Thinking | None] = {}
-    if (effort := members.reasoning_effort) is not None:
+    if (effort := members.reasoning_effort) not in (None, "default"):  # of Qwen's at Groq
         readings["reasoning_effort"] = Thinking(effort=effort, off=effort == "none")
     for name, read in (("reasoning", _read_reasoning), ("thinking", _read_switch)):
         if (raw := present(getattr(members, name))) is not None:
