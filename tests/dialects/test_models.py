@@ -7,24 +7,16 @@ from engine.dialects import ModelCard
 from engine.values.errors import GatewayError
 from tests.support.dialects import listed
 
+NOT_NUMBERS = ["-1", "x", "1.5", "1e2", "٣", "²", " 5", "9" * 30, "9" * 10 + "1"]
+
 
 @pytest.mark.parametrize(
-    "bad",
+    ("name", "key", "bad"),
     [
-        "0",
-        "-1",
-        "1001",
-        "x",
-        "1.5",
-        "1e2",
-        "٣",
-        "²",
-        " 5",
-        "9" * 30,
-        "9" * 9 + "1",
+        *(("anthropic", "limit", bad) for bad in ("0", "1001", "9" * 9 + "1", *NOT_NUMBERS)),
+        *(("gemini", "pageSize", bad) for bad in NOT_NUMBERS),
     ],
 )
-@pytest.mark.parametrize(("name", "key"), [("anthropic", "limit"), ("gemini", "pageSize")])
 def test_an_invalid_page_size_is_refused(name, key, bad):
     with pytest.raises(GatewayError) as excinfo:
         listed(name, **{key: bad})

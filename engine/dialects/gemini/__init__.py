@@ -14,7 +14,7 @@ from engine.dialects.gemini.proto_json import json_name
 from engine.dialects.gemini.usage import METER, socket_usage
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
-from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
+from engine.dialects.interface.model_list import MAX_PAGE, ModelCard, ModelList, page_size
 from engine.dialects.interface.streams import Framing, StreamRules, alt_is_sse, index_in
 from engine.dialects.interface.usage import RequestFields
 from engine.values.trees import Json
@@ -23,6 +23,8 @@ from engine.values.usage import OutputFields
 _NO_REASONS = (None, "", "FINISH_REASON_UNSPECIFIED")
 
 _MODELS = "models/"
+_PAGE, _PAGE_DIGITS = 50, 10
+"""The default size of a page of models, and the most digits of one."""
 _STREAM_SUFFIX = ":streamGenerateContent"
 _KEY = re.compile(r"(?:^|&)key=")
 
@@ -80,7 +82,7 @@ def _choices_in(document: object) -> Iterator[tuple[int, bool]]:
 
 
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
-    limit = page_size(parameters, "pageSize", 50)
+    limit = _page_size(parameters)
     last = models.index(parameters.get("pageToken"))
     start = 0 if last is None else last + 1
     end = min(len(models), start + limit)
@@ -88,6 +90,15 @@ def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
     if end < len(models):
         answer["nextPageToken"] = models.names[end - 1]
     return answer
+
+
+def _page_size(parameters: Mapping[str, str]) -> int:
+    """The size of a page; as Google's lists read it, 0 is the default, and what is above the
+    largest is the largest."""
+    text = parameters.get("pageSize", "")
+    if text.isascii() and text.isdigit() and len(text) <= _PAGE_DIGITS:
+        return min(int(text), MAX_PAGE) or _PAGE
+    return page_size(parameters, "pageSize", _PAGE)
 
 
 def _model(card: ModelCard) -> Document:

@@ -44,13 +44,20 @@ class ModelList:
         return {name: index for index, name in enumerate(self.names)}
 
 
+MAX_PAGE = 1000
+"""The most models of a page."""
+
+
 def page_size(parameters: Mapping[str, str], name: str, default: int) -> int:
-    """A page size from the query: a whole number from 1 to 1000, else GatewayError 400."""
+    """A page size from the query: a whole number from 1 to MAX_PAGE, else GatewayError 400."""
     text = parameters.get(name, "")
     if not text:
         return default
-    if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= 1000):
+    if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= MAX_PAGE):
         raise GatewayError(
-            400, "invalid_value", f"'{name}' must be a whole number from 1 to 1000.", param=name
+            400,
+            "invalid_value",
+            f"'{name}' must be a whole number from 1 to {MAX_PAGE}.",
+            param=name,
         )
     return int(text)

@@ -24,7 +24,10 @@ def test_all_pages_of_gemini_are_all_models():
     assert models == names(0, 60)
 
 
-@pytest.mark.parametrize(("size", "count"), [(None, 50), ("1", 1), ("60", 60), ("1000", 60)])
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [(None, 50), ("0", 50), ("1", 1), ("60", 60), ("1000", 60), ("1001", 60), ("9999999999", 60)],
+)
 def test_gemini_pages_have_the_requested_size(size, count):
     document = listed("gemini", **({"pageSize": size} if size else {}))
     assert len(document["models"]) == count
