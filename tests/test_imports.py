@@ -12,6 +12,7 @@ import pytest
 
 import benchmarks
 import trials
+from tests.support.waiting import under_load
 
 _OPTIONS = """
 import inspect, sys
@@ -32,6 +33,6 @@ def test_every_program_can_be_imported_and_takes_its_options(package: ModuleType
     lines = "\n".join(f"import {module}" for module in modules)
     lines += _OPTIONS.replace("PACKAGE", name)
     result = subprocess.run(
-        [sys.executable, "-c", lines], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", lines], capture_output=True, text=True, timeout=under_load(120)
     )
     assert result.returncode == 0, result.stderr

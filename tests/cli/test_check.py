@@ -5,10 +5,10 @@ import re
 import shlex
 
 import pytest
-import yaml
 
 from engine.cli import check_formats
 from engine.source import files
+from tests.support import yaml_text
 from tests.support.commands import BAD, DOCUMENT, GOOD, UNWISE, modelway
 from tests.support.paths import ROOT
 from tests.support.translating import translating
@@ -139,7 +139,7 @@ def test_a_comment_in_a_document_works_as_in_the_config(folder):
 
 def test_a_code_of_a_spec_silences_warnings_of_a_document_without_comments(folder):
     schema = {"type": "string", "nullable": True, "enum": ["a"]}
-    document = yaml.safe_load(DOCUMENT)
+    document = yaml_text.load(DOCUMENT)
     document["openapi"] = "3.0.3"
     document["paths"]["/items"]["get"]["parameters"] = [
         {"name": "kind", "in": "query", "schema": schema}
@@ -198,7 +198,7 @@ def test_a_secret_beside_a_problem_is_not_printed(folder):
 
 
 def hooks():
-    return yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    return yaml_text.load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 
 
 def commands():

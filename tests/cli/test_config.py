@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-import yaml
-
 from engine.cli.config import with_provider_values
 from engine.config.load import load_file
 from engine.source.problem import Findings, place_of
+from tests.support import yaml_text
 from tests.support.commands import GOOD, modelway
 
 
@@ -16,7 +15,7 @@ def test_the_effective_config_passes_check(folder):
     result = modelway("config", "-c", "gateway.yaml", "-c", "prod.yaml")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("# The effective config of gateway.yaml + prod.yaml\n")
-    assert yaml.safe_load(result.stdout)["server"] == {"workers": 3}
+    assert yaml_text.load(result.stdout)["server"] == {"workers": 3}
     (folder / "effective.yaml").write_text(result.stdout)
     assert modelway("check", "effective.yaml").exit_code == 0
 
@@ -73,7 +72,7 @@ def provided(folder, monkeypatch, *options):
 def test_with_defaults_an_upstream_has_the_values_of_its_provider(folder, monkeypatch):
     text = provided(folder, monkeypatch, "--defaults")
     assert "\n    dialect: openai  # engine/providers/azure-deployments.yaml:" in text
-    upstream = yaml.safe_load(text)["upstreams"]["main"]
+    upstream = yaml_text.load(text)["upstreams"]["main"]
     assert upstream["url"] == "https://${RESOURCE}.openai.azure.com/openai"
     assert upstream["missing_paths"] == ["/responses"]
     assert upstream["credential"]["value"] == "***"

@@ -12,6 +12,7 @@ from engine.plan.assembly.make_plan import make_plan
 from engine.source.suggestion import near
 from tests.support.each import each
 from tests.support.paths import ROOT
+from tests.support.thorough import scale
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 
@@ -66,6 +67,7 @@ def measured() -> dict[str, tuple[int, list[str]]]:
 
 def measured_names(names: list[str]) -> tuple[int, list[str]]:
     pairs = [(typo, name) for name in names for typo in typos(name) if typo not in names]
+    pairs = pairs[:: scale(3, 1)]
     return len(pairs), [
         f"{t} -> {near(t, names)}, not {n}" for t, n in pairs if near(t, names) != n
     ]

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from engine.config.include import join_includes
 from engine.config.joined_document import TAGS
@@ -12,7 +11,7 @@ from engine.config.references import expander
 from engine.plan.assembly.make_plan import make_plan
 from engine.source.problem import Findings, place_of
 from engine.source.reader import read_file
-from tests.support import paths
+from tests.support import paths, yaml_text
 from tests.support.each import each
 
 CASES = sorted((paths.CASES / "overlays").glob("*.yaml"))
@@ -67,7 +66,7 @@ def steps(pointer):
 
 @each("case", CASES, ids=lambda path: path.stem)
 def test_an_overlay_changes_a_base(folder, case):
-    content = yaml.safe_load(case.read_text("utf-8"))
+    content = yaml_text.load(case.read_text("utf-8"))
     write("base.yaml", content["base"])
     write("overlay.yaml", content["overlay"])
     joined, findings = join("base.yaml", "overlay.yaml")

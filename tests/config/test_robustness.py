@@ -7,18 +7,17 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from engine.app.build import build
 from engine.plan.assembly.make_plan import make_plan
-from tests.support import paths
+from tests.support import paths, yaml_text
 from tests.support.each import each
 from tests.support.thorough import share
 
 ODD = [None, 1, -1, 1.5, True, "", "x", "*", "$", "${", "/", "#", [], [None], {}, {"x": None}]
 CASES = paths.CASES / "configs"
 
-CONFIG = yaml.safe_load("""
+CONFIG = yaml_text.load("""
 version: 1
 server: {listen: "127.0.0.1:0", workers: 1, max_body: 1MB, grace: 1s}
 specs:
@@ -47,7 +46,7 @@ tokens:
 """)
 CONFIG["tokens"][0]["sha256"] = "ab" * 32
 
-DOCUMENT = yaml.safe_load("""
+DOCUMENT = yaml_text.load("""
 openapi: 3.1.0
 info: {title: Shop, version: "1"}
 servers: [{url: "https://{host}/v1", variables: {host: {default: example.com}}}]

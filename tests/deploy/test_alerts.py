@@ -7,12 +7,13 @@ import subprocess
 import pytest
 import yaml
 
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 from tests.support.promql import wrong
 
 FOLDER = ROOT / "deploy" / "prometheus"
 CASES = sorted((ROOT / "tests" / "cases" / "alerts").glob("*.yml"))
-GROUPS = yaml.safe_load((FOLDER / "alerts.yml").read_text("utf-8"))["groups"]
+GROUPS = yaml_text.load((FOLDER / "alerts.yml").read_text("utf-8"))["groups"]
 RULES = {rule["alert"]: rule for group in GROUPS for rule in group["rules"]}
 
 needs_promtool = pytest.mark.skipif(
@@ -74,7 +75,7 @@ def test_a_rule_fires_as_its_case_expects(case, tmp_path):
     bare = {key: value for key, value in RULES[name].items() if key != "annotations"}
     rules, tests = tmp_path / "rules.yml", tmp_path / "tests.yml"
     rules.write_text(yaml.safe_dump({"groups": [{"name": "bare", "rules": [bare]}]}))
-    test = promtool_case(name, yaml.safe_load(case.read_text("utf-8")))
+    test = promtool_case(name, yaml_text.load(case.read_text("utf-8")))
     tests.write_text(yaml.safe_dump({"rule_files": [str(rules)], "tests": [test]}))
     promtool("test", "rules", str(tests))
 

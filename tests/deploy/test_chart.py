@@ -9,11 +9,11 @@ import subprocess
 
 import jsonschema
 import pytest
-import yaml
 
 from engine.config.server import Server
 from engine.config.telemetry import PAGES
 from engine.values.units import seconds
+from tests.support import yaml_text
 from tests.support.chart import (
     BASE,
     CASES,
@@ -114,7 +114,7 @@ def test_the_config_of_the_map_passes_check(case, tmp_path, monkeypatch):
 @each_case
 def test_the_pod_waits_longer_than_the_gateway_drains(case):
     pod = pod_of(expected_manifests(case))
-    overlay = yaml.safe_load(config_map(expected_manifests(case))["data"]["kubernetes.yaml"])
+    overlay = yaml_text.load(config_map(expected_manifests(case))["data"]["kubernetes.yaml"])
     drain = {name: seconds(text) for name, text in overlay["server"]["drain"].items()}
     sleep = pod["containers"][0].get("lifecycle", {}).get("preStop", {}).get("sleep", {})
     before = sleep.get("seconds", 0) + drain["delay"] + drain["grace"]
@@ -156,7 +156,7 @@ def test_a_journal_that_persists_is_a_volume_of_each_pod():
     claims = only("StatefulSet", resources)["spec"]["volumeClaimTemplates"]
     mounts = pod_of(resources)["containers"][0]["volumeMounts"]
     (path,) = (m["mountPath"] for m in mounts if m["name"] == claims[0]["metadata"]["name"])
-    overlay = yaml.safe_load(config_map(resources)["data"]["kubernetes.yaml"])
+    overlay = yaml_text.load(config_map(resources)["data"]["kubernetes.yaml"])
     assert overlay["stores"]["journal"].startswith(f"{path}/")
 
 
@@ -198,7 +198,7 @@ def test_the_dashboard_and_the_alerts_arrive_as_they_are():
     (dashboard,) = (m for m in resources if m["metadata"]["name"] == "gateway-dashboard")
     assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
     assert dashboard["data"] == {"modelway.json": copies()["modelway.json"].read_text("utf-8")}
-    alerts = yaml.safe_load(copies()["alerts.yml"].read_text("utf-8"))
+    alerts = yaml_text.load(copies()["alerts.yml"].read_text("utf-8"))
     assert only("PrometheusRule", resources)["spec"] == alerts
 
 
@@ -222,7 +222,7 @@ def test_callers_from_outside_reach_the_service(case):
 
 def test_the_autoscaler_reads_the_metric_of_the_adapter_rule():
     file = CHART / "files/prometheus-adapter.yaml"
-    (rule,) = yaml.safe_load(file.read_text("utf-8"))["rules"]["custom"]
+    (rule,) = yaml_text.load(file.read_text("utf-8"))["rules"]["custom"]
     scaler = only("HorizontalPodAutoscaler", expected_manifests(case_of("autoscaling")))
     (metric,) = (m["pods"]["metric"]["name"] for m in scaler["spec"]["metrics"])
     assert metric == rule["name"]["as"]
@@ -291,13 +291,13 @@ def test_the_notes_show_all_that_check_says():
 
 def test_the_schema_has_every_value_and_accepts_the_defaults():
     schema = json.loads((CHART / "values.schema.json").read_text("utf-8"))
-    values = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
+    values = yaml_text.load((CHART / "values.yaml").read_text("utf-8"))
     jsonschema.validate(values, schema)
     assert set(schema["properties"]) - {"global"} == set(values)
 
 
 def test_its_grace_is_not_shorter_than_the_default():
-    values = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
+    values = yaml_text.load((CHART / "values.yaml").read_text("utf-8"))
     assert values["drain"]["grace"] >= Server().grace
 
 
@@ -328,7 +328,7 @@ def test_the_command_of_the_page_renders_its_config(how_to):
     data = only("ConfigMap", manifests(result.stdout))["data"]
     assert data["gateway.yaml"].strip() == how_to.files["gateway.yaml"].strip()
     document = (ROOT / "openapi/openai.yaml").read_text("utf-8")
-    assert yaml.safe_load(data["openapi__openai.yaml"]) == yaml.safe_load(document)
+    assert yaml_text.load(data["openapi__openai.yaml"]) == yaml_text.load(document)
 
 
 @needs_helm
@@ -348,7 +348,7 @@ def test_values_of_the_page_make_what_they_say(how_to, name, kind):
 
 
 def test_the_page_creates_every_secret_that_its_values_name(how_to):
-    values = [yaml.safe_load(how_to.files[name]) for name in ("values.yaml", "records.yaml")]
+    values = [yaml_text.load(how_to.files[name]) for name in ("values.yaml", "records.yaml")]
     secrets = [secret for value in values for secret in value.get("secrets", {}).values()]
     named = {(secret["name"], secret["key"]) for secret in secrets}
     named |= {

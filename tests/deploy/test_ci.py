@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qs
 
 import pytest
-import yaml
 
+from tests.support import yaml_text
 from tests.support.commands import DOCUMENT, GOOD, modelway
 from tests.support.paths import ROOT
 from tests.support.tutorial import descriptor, warm_commands
@@ -128,7 +128,7 @@ def test_a_broken_config_is_no_comment(repository):
 
 def test_no_step_of_the_action_has_text_of_others_in_its_script():
     """An expression in a script becomes code: a config named `$(...)` would run."""
-    steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    steps = yaml_text.load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
     scripts = [step["run"] for step in steps if "run" in step]
     assert len(scripts) == 3
     assert [script for script in scripts if "${{" in script] == []
@@ -139,7 +139,7 @@ def test_no_step_of_the_action_has_text_of_others_in_its_script():
 
 def comment_by_action(folder: Path, listed: str) -> list[str]:
     """What the action's step asks of GitHub where it has these comments, an answer of its API."""
-    steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    steps = yaml_text.load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
     (step,) = [step for step in steps if step.get("name") == "Comment"]
     gh = f"""#!/bin/bash
 echo "$*" >> {folder}/asked
@@ -235,7 +235,7 @@ def gitlab() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 def run_gitlab(folder: Path, api: str, base: str) -> subprocess.CompletedProcess[str]:
     """The job's `script` and `after_script`, as a runner of GitLab runs them."""
-    job = yaml.safe_load((ROOT / "deploy/gitlab-ci.yml").read_text("utf-8"))["modelway"]
+    job = yaml_text.load((ROOT / "deploy/gitlab-ci.yml").read_text("utf-8"))["modelway"]
     environment = os.environ | {
         **job["variables"],
         "PATH": f"{command_folder(folder)}:{os.environ['PATH']}",
@@ -291,8 +291,8 @@ def test_gitlab_without_a_config_before(repository, gitlab):
 
 def commands() -> list[str]:
     """Every command of modelway in the files for CI."""
-    job = yaml.safe_load((ROOT / "deploy/gitlab-ci.yml").read_text("utf-8"))["modelway"]
-    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    job = yaml_text.load((ROOT / "deploy/gitlab-ci.yml").read_text("utf-8"))["modelway"]
+    action = yaml_text.load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
     lines = [*job["script"], *(step.get("run", "") for step in action), SCRIPT.read_text("utf-8")]
     return sorted(
         set(re.findall(r"modelway (?:check|test|diff)\b(?: --format \w+)?", "\n".join(lines)))

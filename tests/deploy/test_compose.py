@@ -7,20 +7,20 @@ import subprocess
 from urllib.parse import urlsplit
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
 from engine.cli import main
 from engine.config.server import Server
 from engine.values.units import seconds
+from tests.support import yaml_text
 from tests.support.commands import modelway
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "deploy"
 TEXT = (FOLDER / "compose.yaml").read_text("utf-8")
-COMPOSE = yaml.safe_load(TEXT)
+COMPOSE = yaml_text.load(TEXT)
 GATEWAY = COMPOSE["services"]["gateway"]
-CONFIG = yaml.safe_load((FOLDER / "compose/gateway.yaml").read_text("utf-8"))
+CONFIG = yaml_text.load((FOLDER / "compose/gateway.yaml").read_text("utf-8"))
 
 
 def test_its_config_passes_check(tmp_path, monkeypatch):
@@ -78,8 +78,8 @@ def test_prometheus_may_read_the_metrics():
     subnet = ipaddress.ip_network(COMPOSE["networks"]["inside"]["ipam"]["config"][0]["subnet"])
     allowed = map(ipaddress.ip_network, CONFIG["telemetry"]["allow_ips"])
     assert any(subnet.subnet_of(network) for network in allowed)
-    scrape = yaml.safe_load((FOLDER / "compose/prometheus.yml").read_text("utf-8"))
-    overlay = yaml.safe_load((FOLDER / "container.yaml").read_text("utf-8"))
+    scrape = yaml_text.load((FOLDER / "compose/prometheus.yml").read_text("utf-8"))
+    overlay = yaml_text.load((FOLDER / "container.yaml").read_text("utf-8"))
     port = overlay["telemetry"]["listen"].split(":")[1]
     (alias,) = GATEWAY["networks"]["inside"]["aliases"]
     assert scrape["scrape_configs"][0]["static_configs"] == [{"targets": [f"{alias}:{port}"]}]
@@ -87,13 +87,13 @@ def test_prometheus_may_read_the_metrics():
 
 def test_grafana_reads_prometheus_and_the_dashboard():
     services = COMPOSE["services"]
-    (source,) = yaml.safe_load((FOLDER / "compose/grafana.yml").read_text("utf-8"))["datasources"]
+    (source,) = yaml_text.load((FOLDER / "compose/grafana.yml").read_text("utf-8"))["datasources"]
     host = urlsplit(source["url"])
     assert host.hostname in services
     assert services[host.hostname]["ports"][0].endswith(f":{host.port}")
     assert set(services[host.hostname]["networks"]) & set(services["grafana"]["networks"])
     targets = {v.split(":")[0]: v.split(":")[1] for v in services["grafana"]["volumes"]}
-    provisioning = yaml.safe_load((FOLDER / "grafana/provisioning.yml").read_text("utf-8"))
+    provisioning = yaml_text.load((FOLDER / "grafana/provisioning.yml").read_text("utf-8"))
     (provider,) = provisioning["providers"]
     folder, _, name = targets["./grafana/modelway.json"].rpartition("/")
     assert (folder, name) == (provider["options"]["path"], "modelway.json")

@@ -10,7 +10,6 @@ import subprocess
 import tomllib
 
 import pytest
-import yaml
 from click.testing import CliRunner
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
@@ -18,6 +17,7 @@ from packaging.utils import canonicalize_name
 
 from engine.cli import main
 from engine.config.telemetry import ALIVE
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 
 PROJECT_FILE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -82,7 +82,7 @@ def test_it_serves_the_mounted_config_at_the_exposed_addresses():
     assert "MODELWAY_CONFIG=/etc/modelway/gateway.yaml:/opt/modelway/container.yaml" in of_image(
         "ENV"
     )
-    overlay = yaml.safe_load((ROOT / "deploy/container.yaml").read_text("utf-8"))
+    overlay = yaml_text.load((ROOT / "deploy/container.yaml").read_text("utf-8"))
     ports = {overlay[section]["listen"].split(":")[1] for section in ("server", "telemetry")}
     assert ports == set(of_image("EXPOSE").split())
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from engine.config.keys import default
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 from tests.support.ports import free_port
 from tests.support.recording import ask, recorder, request
@@ -35,7 +36,7 @@ def front(tmp_path: Path) -> Iterator[Running]:
 
 def config(*targets: int) -> str:
     """The shipped config with other targets, which is read often."""
-    content = yaml.safe_load((FOLDER / "prometheus.yml").read_text("utf-8"))
+    content = yaml_text.load((FOLDER / "prometheus.yml").read_text("utf-8"))
     content["global"] = {"scrape_interval": "200ms", "evaluation_interval": "200ms"}
     (job,) = content["scrape_configs"]
     job["static_configs"] = [{"targets": [f"127.0.0.1:{port}" for port in targets]}]
@@ -44,7 +45,7 @@ def config(*targets: int) -> str:
 
 def alerts() -> str:
     """The shipped alerts, which do not wait."""
-    content = yaml.safe_load((FOLDER / "alerts.yml").read_text("utf-8"))
+    content = yaml_text.load((FOLDER / "alerts.yml").read_text("utf-8"))
     for group in content["groups"]:
         for rule in group["rules"]:
             rule["for"] = "0s"
@@ -83,7 +84,7 @@ def test_the_alarm_rings_for_a_port_at_which_something_else_answers(
 
 
 def test_the_example_scrapes_the_default_address_which_is_not_that_of_prometheus() -> None:
-    content = yaml.safe_load((FOLDER / "prometheus.yml").read_text("utf-8"))
+    content = yaml_text.load((FOLDER / "prometheus.yml").read_text("utf-8"))
     (job,) = content["scrape_configs"]
     assert job["job_name"] == "modelway"
     assert job["static_configs"] == [{"targets": [default("telemetry.listen")]}]

@@ -6,13 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
 from engine.cli import main
 from engine.config.server import Server
 from engine.server.config_trial import SECONDS
 from engine.server.master import BOOT_SECONDS
+from tests.support import yaml_text
 from tests.support.blocks import blocks
 from tests.support.how_to import Page
 from tests.support.paths import ROOT
@@ -74,7 +74,7 @@ def test_the_page_installs_what_the_unit_names():
     assert service["EnvironmentFile"].removeprefix("-") in commands
     assert f"install -d {service['WorkingDirectory']} && " in commands
     home = f"/var/lib/{service['StateDirectory']}"
-    stores = yaml.safe_load(Page.read((ROOT / PAGE).read_text("utf-8")).files["gateway.yaml"])[
+    stores = yaml_text.load(Page.read((ROOT / PAGE).read_text("utf-8")).files["gateway.yaml"])[
         "stores"
     ]
     assert stores["journal"].startswith(f"{home}/")

@@ -18,6 +18,7 @@ from engine.edge.inside_call import InsideCalls
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import stage_name
 from engine.offline.rehearsal.stand_ins import placeholder, recorder
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 from tests.support.rehearsing import CONFIG, planned
 from tests.support.upstreams import SERVICES
@@ -41,7 +42,7 @@ OF_ROUTE = [
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The stages of a route with everything, as the page calls them: neighbours of a name once."""
-    config = yaml.safe_load(CONFIG)
+    config = yaml_text.load(CONFIG)
     config["routes"][0]["policies"] = OF_ROUTE
     folder = tmp_path_factory.mktemp("project")
     plan = planned(folder, yaml.safe_dump(config)).plan

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-import yaml
 
 from engine.cli.schema import OVERLAY_FILE
 from engine.config.joined_document import APPEND, PREPEND, REMOVE, REPLACE
+from tests.support import yaml_text
 from tests.support.blocks import Block, block, blocks, blocks_of
 from tests.support.paths import ROOT
 from tests.support.pgbouncer import BINARY as PGBOUNCER
@@ -224,15 +224,15 @@ def test_the_settings_of_the_editor_name_schemas_that_are_written(code):
 
 @runs("docs/how-to/ci.md", "repos:")
 def test_the_hooks_of_the_page_exist(code):
-    (repository,) = yaml.safe_load(code.text)["repos"]
-    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    (repository,) = yaml_text.load(code.text)["repos"]
+    hooks = yaml_text.load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     assert {hook["id"] for hook in repository["hooks"]} <= {hook["id"] for hook in hooks}
 
 
 @runs("docs/how-to/ci.md", "on: pull_request")
 def test_the_inputs_of_the_workflow_exist(code):
-    workflow = yaml.safe_load(code.text)
-    inputs = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
+    workflow = yaml_text.load(code.text)
+    inputs = yaml_text.load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
     (step,) = (s for s in workflow["jobs"]["modelway"]["steps"] if "modelway" in s["uses"])
     assert step["with"].keys() <= inputs.keys()
     assert workflow["permissions"]["pull-requests"] == "write"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / ".github" / "ISSUE_TEMPLATE"
@@ -15,7 +15,7 @@ FORMS = sorted(file for file in FOLDER.glob("*.yml") if file.name != "config.yml
 
 @pytest.mark.parametrize("file", FORMS, ids=lambda file: file.name)
 def test_a_form_can_be_filled_in(file: Path) -> None:
-    form = yaml.safe_load(file.read_text("utf-8"))
+    form = yaml_text.load(file.read_text("utf-8"))
     assert form.keys() == {"name", "description", "labels", "body"}
     fields = [part for part in form["body"] if part["type"] != "markdown"]
     assert len({field["id"] for field in fields}) == len(fields) > 0

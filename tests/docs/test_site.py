@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -30,6 +31,13 @@ class Page(HTMLParser):
                 self.ids.add(value)
 
 
+@cache
+def target_of(folder: Path, path: str) -> tuple[Path, bool]:
+    """The file that a link names, and whether it exists. Every page has those of the side bar."""
+    target = (folder / unquote(path)).resolve()
+    return target, target.exists()
+
+
 def broken(site: Path) -> Iterator[str]:
     """The links to a page, a file or an anchor that the site does not have."""
     pages = {file: Page(file.read_text("utf-8")) for file in sorted(site.rglob("*.html"))}
@@ -38,9 +46,9 @@ def broken(site: Path) -> Iterator[str]:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc or file.name == "404.html":
                 continue
-            target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+            target, exists = target_of(file.parent, parts.path) if parts.path else (file, True)
             ids = pages[target].ids if target in pages else {parts.fragment}
-            if not target.exists() or (parts.fragment and parts.fragment not in ids):
+            if not exists or (parts.fragment and parts.fragment not in ids):
                 yield f"{file.relative_to(site)}: {link}"
 
 

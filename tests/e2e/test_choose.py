@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
 from engine.upstream import choose
+from tests.support import yaml_text
 from tests.support.recording import HttpAnswer, ask, request
 from tests.support.running import (
     ALL,
@@ -68,7 +68,7 @@ def _choice(name: str) -> str:
     options = choose.KINDS.get(name).options
     if options is None:
         return name
-    return json.dumps(yaml.safe_load(options.form))
+    return json.dumps(yaml_text.load(options.form))
 
 
 @pytest.fixture(scope="module")

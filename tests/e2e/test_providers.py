@@ -9,18 +9,18 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import yaml
 
 from engine.config import providers
 from engine.config.load import load
 from engine.source.problem import Findings
+from tests.support import yaml_text
 from tests.support.each import each
 from tests.support.paths import CASES
 from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import ReceivedRequest, ask, request
 from tests.support.running import ALL, TOKENS, modelway
 
-EXPECTED: dict[str, Any] = yaml.safe_load((CASES / "providers.yaml").read_text("utf-8"))
+EXPECTED: dict[str, Any] = yaml_text.load((CASES / "providers.yaml").read_text("utf-8"))
 NAMES = list(providers.names())
 MESSAGES = [{"role": "user", "content": "hi"}]
 REQUESTS = {
@@ -63,14 +63,14 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGatew
     folder = tmp_path_factory.mktemp("providers") / "project"
     process = modelway("init", folder, *(word for name in NAMES for word in ("--provider", name)))
     assert process.returncode == 0, process.stdout + process.stderr
-    config = yaml.safe_load((folder / "gateway.yaml").read_text("utf-8"))
+    config = yaml_text.load((folder / "gateway.yaml").read_text("utf-8"))
     config["server"]["listen"] = "{listen}"
     del config["telemetry"]  # the address that the shipped config has: `gateway` gives it a port
     for name in NAMES:
         url = "${UPSTREAM}" + urlsplit(url_of(name)).path
         config["upstreams"][name] = {**entry(name), "url": url, "proxy": ""}
-    config["tokens"] = yaml.safe_load(TOKENS)["tokens"]
-    with recorded_gateway(folder, yaml.safe_dump(config, sort_keys=False)) as running:
+    config["tokens"] = yaml_text.load(TOKENS)["tokens"]
+    with recorded_gateway(folder, yaml_text.dump(config)) as running:
         yield running
 
 

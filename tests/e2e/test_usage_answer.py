@@ -9,12 +9,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from engine.stores.database.open_database import open_database
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 from tests.support.recording import ask, request
 from tests.support.running import Running, modelway
@@ -23,7 +23,7 @@ from tests.support.thorough import share
 from tests.support.usage_gateway import SECRETS, usage_gateway
 from tests.support.waiting import until
 
-DOCUMENT = yaml.safe_load((Path(ROOT) / "openapi/modelway.yaml").read_text())
+DOCUMENT = yaml_text.load((Path(ROOT) / "openapi/modelway.yaml").read_text())
 VALIDATORS = {
     path: Draft202012Validator(
         {"$ref": f"#/components/schemas/{name}", "components": DOCUMENT["components"]}

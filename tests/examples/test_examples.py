@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.support import yaml_text
 from tests.support.chart import HELM
 from tests.support.paths import ROOT
 from tests.support.ports import free_port
@@ -69,6 +69,6 @@ def test_the_list_has_every_example() -> None:
 
 def test_no_two_projects_share_a_digest() -> None:
     """Nobody knows the secret of one: it was made of random bytes and thrown away."""
-    configs = [yaml.safe_load((FOLDER / p / "gateway.yaml").read_text("utf-8")) for p in PROJECTS]
+    configs = [yaml_text.load((FOLDER / p / "gateway.yaml").read_text("utf-8")) for p in PROJECTS]
     digests = [token["sha256"] for config in configs for token in config["tokens"]]
     assert len(set(digests)) == len(digests) == len(PROJECTS)

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-import yaml
 
 from engine.config.schema_check import Validator
 from engine.guardrails.contract import (
@@ -16,6 +15,7 @@ from engine.guardrails.contract import (
     read_verdict,
 )
 from engine.values.caller import Caller
+from tests.support import yaml_text
 from tests.support.exchanges import new_exchange
 from tests.support.loop_turns import loop_turns
 
@@ -24,7 +24,7 @@ PARTS = [TextPart("/messages/0/content", "Hi"), TextPart("/messages/1/content", 
 
 def valid_question(*arguments):
     """The JSON of a question, which is as the document says."""
-    document = yaml.safe_load(DOCUMENT.read_text("utf-8"))
+    document = yaml_text.load(DOCUMENT.read_text("utf-8"))
     schema = {"$ref": "#/components/schemas/Question", "components": document["components"]}
     value = json.loads(question(*arguments))
     assert Validator(schema).accepts(value)

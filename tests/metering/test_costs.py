@@ -2,16 +2,15 @@
 
 import orjson
 import pytest
-import yaml
 
 from engine import dialects
 from engine.config import providers
 from engine.metering.readers import reader
 from engine.values.price import PIECES, TOKENS, price_of
-from tests.support import paths
+from tests.support import paths, yaml_text
 from tests.support.each import each
 
-CASES = yaml.safe_load((paths.CASES / "usage/costs.yaml").read_text())
+CASES = yaml_text.load((paths.CASES / "usage/costs.yaml").read_text())
 
 
 @each(("title", "case"), [pytest.param(*pair, id=pair[0]) for pair in CASES.items()])

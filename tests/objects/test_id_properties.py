@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 import pytest
-import yaml
 
 from engine.dialects.gemini.proto_json import json_name
 from engine.objects.facts_reader import read_facts
@@ -19,6 +18,7 @@ from engine.objects.id_opener import IdOpener
 from engine.objects.id_places import ANY, ANY_DEPTH, IdPlace
 from engine.objects.request_ids import RequestIds
 from engine.objects.sealed_ids import Sealer
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 
 NAMES = sorted(
@@ -72,7 +72,7 @@ REASONS = {
 
 def undeclared(name: str) -> Iterator[str]:
     """Operation and place of each id of a document that nothing opens."""
-    document = yaml.load((ROOT / "openapi" / f"{name}.yaml").read_text(), yaml.CSafeLoader)
+    document = yaml_text.load((ROOT / "openapi" / f"{name}.yaml").read_text())
     tree = Tree(document)
     for item in document["paths"].values():
         for operation in (item[verb] for verb in item.keys() & {"get", "post", "put", "patch"}):
@@ -157,7 +157,7 @@ def test_every_id_of_a_request_is_opened_or_has_a_reason(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_json_with_an_id_has_a_sign_of_it(name: str) -> None:
-    document = yaml.load((ROOT / "openapi" / f"{name}.yaml").read_text(), yaml.CSafeLoader)
+    document = yaml_text.load((ROOT / "openapi" / f"{name}.yaml").read_text())
     opener = IdOpener(Sealer(["a key for tests " * 4], []), everybody=False, passes=True)
     for item in document["paths"].values():
         for operation in (item[verb] for verb in item.keys() & {"post", "put", "patch"}):

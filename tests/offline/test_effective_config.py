@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from engine.config.literal_secrets import secret_places
 from engine.config.load import load_file
@@ -12,7 +11,7 @@ from engine.config.references import expander
 from engine.offline.effective_config import EffectiveConfig
 from engine.source.problem import Findings
 from engine.source.reader import read
-from tests.support import paths
+from tests.support import paths, yaml_text
 from tests.support.each import each
 
 CONFIGS = [
@@ -38,7 +37,7 @@ def effective(main, *overlays, **environ):
 def shown(folder, text, **environ):
     """The value that is printed for a config, which is read as plain YAML."""
     (folder / "gateway.yaml").write_text(text, "utf-8")
-    return yaml.safe_load(effective("gateway.yaml", **environ)[0].yaml())
+    return yaml_text.load(effective("gateway.yaml", **environ)[0].yaml())
 
 
 def without_secrets(value, original):
@@ -161,5 +160,5 @@ def test_texts_of_an_overlay_elsewhere_are_relative_to_the_base(folder):
     config, document = effective("gateway.yaml", "prod/overlay.yaml", CA="ours")
     again = read(config.yaml(), "again.yaml", expander({"CA": "ours"}, folder))
     assert again.value == document.value
-    main = yaml.safe_load(config.yaml())["upstreams"]["main"]
+    main = yaml_text.load(config.yaml())["upstreams"]["main"]
     assert main == {"credential": {"bearer": "${file:prod/key}"}, "tls": {"ca": "prod/${CA}.pem"}}

@@ -14,6 +14,7 @@ from engine.offline.rehearsal.rehearse import rehearse
 from engine.plan.assembly.make_plan import make_plan
 from engine.policies.deny import read
 from engine.process.loop_turn import FEW_BYTES
+from tests.support import yaml_text
 from tests.support.each import each
 from tests.support.loop_turns import loop_turns
 from tests.support.paths import CASES as ALL_CASES
@@ -67,7 +68,7 @@ def request_of(entry):
 
 @each("file", CASES, ids=lambda file: file.stem)
 def test_requests_are_refused_as_the_case_says(file):
-    case = yaml.safe_load(file.read_text("utf-8"))
+    case = yaml_text.load(file.read_text("utf-8"))
     plan = plan_of(case)
     for entry in case["requests"]:
         rehearsal = rehearse(plan, request_of(entry))

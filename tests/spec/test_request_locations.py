@@ -1,14 +1,13 @@
 """Places of requests in documents, and whether a document and a rule can both be met."""
 
 import jsonschema_rs
-import yaml
 
 from engine.source.problem import Findings
 from engine.spec import expression
 from engine.spec.document.node import Node
 from engine.spec.request_locations import find_location, may_match
 from engine.spec.spec import read
-from tests.support import paths
+from tests.support import paths, yaml_text
 from tests.support.each import each
 
 API = paths.CASES / "deny/api.yaml"
@@ -47,8 +46,8 @@ def test_a_place_in_an_operation(operation, text, presence, schemas):
 
 
 def can_match(document, rule):
-    node = Node(None, None, (), yaml.safe_load(document))
-    schema = yaml.safe_load(rule)
+    node = Node(None, None, (), yaml_text.load(document))
+    schema = yaml_text.load(rule)
     return may_match(node, schema, jsonschema_rs.validator_for(schema).is_valid)
 
 

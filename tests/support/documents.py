@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from engine.exchange.exchange import Exchange
 from engine.exchange.request_body import Body
 from engine.source.files import DOCUMENTS
@@ -22,6 +20,7 @@ from engine.spec.operation import Operation
 from engine.spec.schemas.compiled_schemas import Schemas
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError
+from tests.support import yaml_text
 from tests.support.exchanges import new_exchange
 
 RESPONSES: dict[str, Any] = {"200": {"description": "d"}}
@@ -178,6 +177,6 @@ def form_data(fields: list[list[str]], boundary: str = "xyz") -> tuple[bytes, st
 
 def raw_document(name: str) -> dict[str, Any]:
     """A shipped document as PyYAML reads it."""
-    value = yaml.load((DOCUMENTS / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader)
+    value = yaml_text.load((DOCUMENTS / f"{name}.yaml").read_text())
     assert isinstance(value, dict)
     return value

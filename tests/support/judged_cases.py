@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
-
 from engine.offline.cases import read
 from engine.offline.cases.read import Case
 from engine.offline.cases.run import Result, run
 from engine.plan.plan import PlanResult
 from engine.source.problem import Findings
+from tests.support import yaml_text
 
 CHAT = {
     "name": "chat",
@@ -34,7 +33,7 @@ def read_cases(project: PlanResult, findings: Findings, *cases: dict[str, Any]) 
     """The cases, read from a file of the project."""
     assert project.plan is not None
     file = project.plan.config.folder / FILE
-    file.write_text(yaml.safe_dump({"tests": list(cases)}, sort_keys=False))
+    file.write_text(yaml_text.dump({"tests": list(cases)}))
     return read.of_file(file, FILE, project, findings)
 
 

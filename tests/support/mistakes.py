@@ -23,8 +23,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from engine.cli.check_formats import in_order
 from engine.offline.check.audit import audit
 from engine.offline.check.ignores import Ignores
@@ -32,7 +30,7 @@ from engine.plan.assembly.make_plan import make_plan
 from engine.source.problem import Level, Problem
 from engine.spec.document.checks.mistakes import note_mistakes
 from engine.spec.document.checks.standard_breaches import breaches
-from tests.support import paths
+from tests.support import paths, yaml_text
 
 FOLDER = paths.CASES / "mistakes"
 MARK = "¦"
@@ -74,7 +72,7 @@ def sets() -> list[str]:
 
 def mistakes(name: str) -> Iterator[Mistake]:
     """The mistakes of a set. ValueError for one that does not fit the project."""
-    entries = yaml.safe_load((FOLDER / "sets" / f"{name}.yaml").read_text("utf-8"))
+    entries = yaml_text.load((FOLDER / "sets" / f"{name}.yaml").read_text("utf-8"))
     for entry in entries:
         yield _mistake(entry)
 

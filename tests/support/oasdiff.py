@@ -14,12 +14,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from engine.offline.diff.difference import differences_between
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.plan import PlanResult
-from tests.support import paths
+from tests.support import paths, yaml_text
 
 CASES = paths.CASES / "oasdiff"
 PAGE = paths.ROOT / "docs" / "reference" / "diff.md"
@@ -49,7 +47,7 @@ class Row(NamedTuple):
 
 def rows() -> list[tuple[str, list[Row]]]:
     """The rows of the table, each with its rules."""
-    listed = yaml.safe_load((CASES / "rows.yaml").read_text())
+    listed = yaml_text.load((CASES / "rows.yaml").read_text())
     return [(each["rules"], [*_rows(each)]) for each in listed]
 
 
@@ -124,7 +122,7 @@ def _planned(folder: Path, operations: dict[str, Any]) -> PlanResult:
     document = {"openapi": "3.1.0", "info": {"title": "All", "version": "1"}, "paths": items}
     document["components"] = {"securitySchemes": SCHEMES}
     folder.mkdir()
-    (folder / "all.yaml").write_text(yaml.safe_dump(document))
+    (folder / "all.yaml").write_text(yaml_text.dump(document))
     (folder / "gateway.yaml").write_text(CONFIG)
     planned = make_plan(folder / "gateway.yaml", {})
     assert planned.plan is not None, [str(error) for error in planned.findings.errors]
@@ -151,7 +149,7 @@ def table() -> str:
 
 def not_judged() -> dict[str, str]:
     """The rules that are not judged, each with the reason."""
-    listed = yaml.safe_load((CASES / "not_judged.yaml").read_text())
+    listed = yaml_text.load((CASES / "not_judged.yaml").read_text())
     patterns = [(each["rules"].strip("*"), each["because"]) for each in listed]
     judged = {row.rule for _, row_rules in rows() for row in row_rules}
     return {

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from tests.support import paths
+from tests.support import paths, yaml_text
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 CASES = sorted((paths.CASES / "playground").glob("*.yaml"))
 
 
 def case(file: Path) -> dict[str, Any]:
-    read = yaml.safe_load(file.read_text("utf-8"))
+    read = yaml_text.load(file.read_text("utf-8"))
     assert isinstance(read, dict)
     return read
 

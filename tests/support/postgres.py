@@ -181,8 +181,19 @@ class Postgres:
         )
 
     def _make(self) -> None:
+        template = _template(self._programs)
+        if template.exists():
+            _copy_folder(template, self._data)
+            return
         command = [self._programs / "initdb", "-D", self._data, "-U", "modelway", "-A", "trust"]
         self._execute([*command, "--no-sync", "-E", "UTF8", "--locale=C"])
+        template.parent.mkdir(parents=True, exist_ok=True)
+        own = template.with_name(f"{template.name}-{os.getpid()}")
+        _copy_folder(self._data, own)
+        try:
+            own.rename(template)
+        except OSError:  # another process has made it meanwhile
+            shutil.rmtree(own)
 
     def _copy(self, primary: Postgres) -> None:
         address = ["-h", "127.0.0.1", "-p", str(primary.port), "-U", "modelway"]
@@ -198,6 +209,19 @@ class Postgres:
         assert process.returncode == 0, process.stderr.decode()
         output: bytes = process.stdout
         return output.decode()
+
+
+def _template(programs: Path) -> Path:
+    """Where the folder that `initdb` makes is kept, in the user's cache: to copy it costs a
+    fifteenth of the CPU time."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    version = subprocess.check_output([programs / "postgres", "--version"], text=True)
+    return cache / "modelway" / "initdb" / version.strip().replace(" ", "-").replace("/", "-")
+
+
+def _copy_folder(folder: Path, target: Path) -> None:
+    """Copy a folder with its owner, who may be another user."""
+    subprocess.run(["cp", "-a", folder, target], check=True)
 
 
 @contextmanager

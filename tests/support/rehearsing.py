@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.plan import PlanResult
 from engine.values.caller import Caller, digest
+from tests.support import yaml_text
 from tests.support.peer import identity
 from tests.support.small_tokenizer import tokenizer_file
 
@@ -130,7 +129,7 @@ def merged(value: Any, patch: Any) -> Any:
 
 def patched(text: str, patch: Any) -> str:
     """YAML text with a merge patch applied."""
-    return yaml.safe_dump(merged(yaml.safe_load(text), patch), sort_keys=False)
+    return yaml_text.dump(merged(yaml_text.load(text), patch))
 
 
 def explained(

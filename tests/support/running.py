@@ -24,13 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import yaml
-
 from engine.config.keys import default
 from engine.server.heavy_worker import HEAVY_NAME
 from engine.server.recorder_process import RECORDER_NAME
 from engine.server.worker import WORKER_NAME
 from engine.values.caller import digest
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 from tests.support.ports import free_port
 from tests.support.waiting import PATIENCE, Deadline, under_load, until
@@ -315,7 +314,8 @@ def gateway(
     path = folder / "gateway.yaml"
     text = with_telemetry(config, f"127.0.0.1:{telemetry}")
     path.write_text(text.replace("{listen}", f"127.0.0.1:{port}"))
-    server = yaml.safe_load(text)["server"]
+    content = yaml_text.load(text)
+    server = content["server"]
     workers = server.get("workers", default("server.workers"))
     heavy = server.get("heavy", {}).get("processes", default("server.heavy.processes"))
     # Named from its folder, as by a user: documents have the same names in each, and the same
@@ -324,7 +324,7 @@ def gateway(
     try:
         until(lambda: len(running.workers(heavy=True)) >= heavy, f"{heavy} heavy workers")
         until(lambda: len(running.workers()) >= workers, f"{workers} workers", PATIENCE)
-        if "records" in (yaml.safe_load(text).get("stores") or {}):
+        if "records" in (content.get("stores") or {}):
             until(running.recorders, "a recorder")
         yield dataclasses.replace(running, telemetry=telemetry)
     finally:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from engine.mcp.tool import Tool, tools_of
 from engine.plan.assembly.make_plan import make_plan
 from engine.plan.plan import Plan, PlanResult
 from engine.spec.request_writer import WrittenRequest
+from tests.support import yaml_text
 
 DOCUMENT = """
 openapi: 3.0.3
@@ -120,7 +119,7 @@ def plan_result(
         "mcp": mcp,
         **sections,
     }
-    return make_plan(folder / "gateway.yaml", {}, yaml.safe_dump(config, sort_keys=False))
+    return make_plan(folder / "gateway.yaml", {}, yaml_text.dump(config))
 
 
 def shop_plan(folder: Path, document: str = DOCUMENT, **server: Any) -> Plan:

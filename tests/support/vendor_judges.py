@@ -8,7 +8,6 @@ import json
 from functools import cache
 from typing import Any
 
-import yaml
 from anthropic.types import Message, RawMessageStreamEvent
 from google.genai import types as genai
 from jsonschema import Draft202012Validator
@@ -17,6 +16,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 
+from tests.support import yaml_text
 from tests.support.captures import SHARED
 from tests.support.paths import ROOT
 from tests.support.sdk_types import check_request as check_sdk_request
@@ -103,7 +103,7 @@ def _validator(document: str, name: str) -> Draft202012Validator:
 
 
 def _shipped(name: str) -> Any:
-    return yaml.load((ROOT / "openapi" / f"{name}.yaml").read_bytes(), yaml.CSafeLoader)
+    return yaml_text.load((ROOT / "openapi" / f"{name}.yaml").read_bytes())
 
 
 @cache
@@ -112,7 +112,7 @@ def _vendors_own() -> Any:
     file = SHARED / "documents" / _VENDOR
     if not file.is_file():
         return None
-    return _repaired(yaml.load(file.read_bytes(), yaml.CSafeLoader))
+    return _repaired(yaml_text.load(file.read_bytes()))
 
 
 def _repaired(node: Any) -> Any:

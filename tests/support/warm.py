@@ -42,6 +42,8 @@ CONNECTIONS: set[int] = set()
 
 
 _LATE = (
+    "alembic.command",
+    "alembic.ddl",
     "engine.app.build",
     "engine.app.services.limit_warnings",
     "engine.app.services.recorder_work",
@@ -54,6 +56,7 @@ _LATE = (
     "engine.stores.counters.memory",
     "engine.translations",
     "engine.upstream",
+    "sqlalchemy.dialects.sqlite",
 )
 """Modules, and packages with all of theirs."""
 _CONFIG = f"""

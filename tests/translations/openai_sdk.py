@@ -8,7 +8,6 @@ from functools import cache
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-import yaml
 from jsonschema import Draft202012Validator
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.chat.completion_create_params import CompletionCreateParams
@@ -16,11 +15,12 @@ from openai.types.responses import Response, ResponseStreamEvent
 from openai.types.responses.response_create_params import ResponseCreateParams
 from pydantic import TypeAdapter
 
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 
 Json = dict[str, Any]
 
-_DOCUMENT = yaml.load((ROOT / "openapi" / "openai.yaml").read_bytes(), yaml.CSafeLoader)
+_DOCUMENT = yaml_text.load((ROOT / "openapi" / "openai.yaml").read_bytes())
 _CHAT: TypeAdapter[Any] = TypeAdapter(CompletionCreateParams)
 _RESPONSE: TypeAdapter[Any] = TypeAdapter(ResponseCreateParams)
 _EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)

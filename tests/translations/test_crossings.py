@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from engine.translations import language, target_language
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
@@ -23,6 +22,7 @@ from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
+from tests.support import yaml_text
 from tests.support.translations import CASES, event_data, relayed, translated_events, usage_in
 
 Case = dict[str, Any]
@@ -39,7 +39,7 @@ _REQUESTS = {
 
 
 def _load(file: Path) -> Case:
-    return yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)  # type: ignore[no-any-return]
+    return yaml_text.load(file.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
 def _files(member: str) -> list[object]:

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 from tests.support.translations import CASES
 
@@ -20,7 +20,7 @@ ROWS = {
 
 def numbers(file: Path) -> list[int]:
     """The defects that a case is about."""
-    numbers_of_file = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader).get("defect", [])
+    numbers_of_file = yaml_text.load(file.read_text("utf-8")).get("defect", [])
     return [numbers_of_file] if isinstance(numbers_of_file, int) else numbers_of_file
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
 from engine import dialects
 from engine.relay.sse import Cleaner
@@ -16,6 +15,7 @@ from engine.translations import languages, target_language, target_languages
 from engine.translations.neutral.events import BrokenAnswer
 from engine.upstream.responses.stream_judge import StreamJudge
 from engine.values.redaction import Redaction
+from tests.support import yaml_text
 from tests.support.recorded_answers import saying_of
 from tests.support.sdk_accumulators import as_sdk
 from tests.support.translations import CASES, translated
@@ -26,7 +26,7 @@ TARGETS = [each.name for each in target_languages()]
 
 
 def _cases(target: str) -> dict[str, Case]:
-    cases: dict[str, Case] = yaml.safe_load((CASES / target / "ornaments.yaml").read_text())
+    cases: dict[str, Case] = yaml_text.load((CASES / target / "ornaments.yaml").read_text())
     return cases
 
 

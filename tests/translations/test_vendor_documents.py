@@ -11,7 +11,6 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
+from tests.support import yaml_text
 from tests.support.each import each
 from tests.support.request_strategies import FEATURES, MODELS, line_of, requests, written_in
 from tests.support.thorough import examples
@@ -104,7 +104,7 @@ def test_random_requests(caller: str, target: str, data: st.DataObject) -> None:
 def crossings(member: str) -> list[tuple[str, dict[str, Any]]]:
     """The cases with a member, by their names."""
     files = sorted((CASES / "crossings").glob("*.yaml"))
-    cases = [(file.stem, yaml.load(file.read_bytes(), yaml.CSafeLoader)) for file in files]
+    cases = [(file.stem, yaml_text.load(file.read_bytes())) for file in files]
     return [(name, case) for name, case in cases if member in case and name not in ADDED]
 
 

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
+from tests.support import yaml_text
 from tests.support.blocks import scripts
 from tests.support.how_to import Page
 from tests.support.paths import ROOT
@@ -50,7 +50,7 @@ def test_the_commands_of_the_pages_about_systemd_are_found() -> None:
 def test_two_gateways_have_two_ports_for_metrics() -> None:
     """In the config that a reader of the page about one gateway has, with what the other adds."""
     single = Page.read(units.SINGLE.read_text("utf-8")).files["gateway.yaml"]
-    config = yaml.safe_load(single.replace("version: 1\n", units.sections_of_turns()))
+    config = yaml_text.load(single.replace("version: 1\n", units.sections_of_turns()))
     prepare, *_ = units.scripts_of_turns()
     ports = re.findall(r"echo METRICS_PORT=(\d+) > /etc/modelway/(\w+).env", prepare)
     assert ports == [("9464", "blue"), ("9465", "green")]
@@ -77,7 +77,7 @@ def test_the_commands_of_the_page_about_containers_are_found() -> None:
 
 def test_every_image_of_compose_has_a_stand_in() -> None:
     """But for what is started on demand, as Grafana: Debian has no package of it."""
-    compose = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text("utf-8"))
+    compose = yaml_text.load((ROOT / "deploy/compose.yaml").read_text("utf-8"))
     services = {n: each for n, each in compose["services"].items() if "profiles" not in each}
     assert set(services) == set(docker.SERVICES)
     images = {name: service["image"] for name, service in services.items() if name != "gateway"}

@@ -14,6 +14,7 @@ from engine.plan.assembly.make_plan import make_plan
 from engine.spec.bodies.request_bodies import Bodies
 from engine.stages import validate
 from engine.values.caller import Caller
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 from tests.support.project_app import TOKEN, ProjectApp
 from tests.support.rehearsing import CONFIG, planned
@@ -180,8 +181,8 @@ def test_a_transform_edits_a_request_between_its_model_and_its_limits(tmp_path):
             names.extend(stage.__module__.rpartition(".")[2] for stage in stages)
         return stages
 
-    config = yaml.safe_load(CONFIG)
-    config.setdefault("policies", []).append(yaml.safe_load(TRANSFORM))
+    config = yaml_text.load(CONFIG)
+    config.setdefault("policies", []).append(yaml_text.load(TRANSFORM))
     built = ProjectApp(tmp_path, yaml.safe_dump(config), wrap_stages=note)
     assert built.chat(model="big", messages=TURNS).status_code == 200
     (upstream_request,) = built.requests
@@ -192,7 +193,7 @@ def test_a_transform_edits_a_request_between_its_model_and_its_limits(tmp_path):
 
 
 def test_an_answer_of_the_gateway_is_not_transformed(tmp_path):
-    config = yaml.safe_load(CONFIG)
+    config = yaml_text.load(CONFIG)
     edit = {"transform": {"response": {"header": {"set": {"x-a": "1"}}}}}
     config["policies"] = [edit]
     config["routes"] = [{"operation": "shop.hidden", "answer": "models"}]

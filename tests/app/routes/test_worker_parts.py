@@ -9,6 +9,7 @@ from engine.app.services.worker_services import services_of
 from engine.edge.inside_call import InsideCalls
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
+from tests.support import yaml_text
 from tests.support.rehearsing import CONFIG, planned
 
 TRANSFORM = {"request": {"header": {"set": {"x-a": "1"}}}}
@@ -35,7 +36,7 @@ def test_targets_of_one_upstream_share_its_client(tmp_path):
 
 
 def test_models_with_transforms_are_those_that_edit_requests(tmp_path):
-    config = yaml.safe_load(CONFIG)
+    config = yaml_text.load(CONFIG)
     assert not parts(tmp_path, yaml.safe_dump(config)).models_with_transform
     config["models"]["big"]["transform"] = TRANSFORM
     assert [m.name for m in parts(tmp_path, yaml.safe_dump(config)).models_with_transform] == [
@@ -56,7 +57,7 @@ def test_models_with_transforms_are_those_that_edit_requests(tmp_path):
 def test_a_worker_makes_the_models_that_metrics_show_before_their_first_request(
     tmp_path, upstream, model, expected
 ):
-    config = yaml.safe_load(CONFIG)
+    config = yaml_text.load(CONFIG)
     config["upstreams"]["extra"] = {"url": "http://extra.test/v1", "dialect": "openai", **upstream}
     config["models"]["big"] = {"to": [{"upstream": "extra"}], **model}
     shared = parts(tmp_path, yaml.safe_dump(config))

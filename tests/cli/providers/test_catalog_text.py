@@ -1,8 +1,7 @@
 """The text of a catalog."""
 
-import yaml
-
 from engine.cli.providers.catalog_text import catalog_entry, catalog_text
+from tests.support import yaml_text
 from tests.support.each import each
 
 
@@ -19,7 +18,7 @@ def test_a_model_is_a_line_and_yaml_reads_it_as_it_was():
         "no": {"date": "2030-01-31"},
     }
     text = catalog_text(entries)
-    assert yaml.safe_load(text) == entries
+    assert yaml_text.load(text) == entries
     assert "    gone: null\n" in text
     assert len(text.splitlines()) == 9
 
@@ -31,7 +30,7 @@ def test_a_model_is_a_line_and_yaml_reads_it_as_it_was():
 def test_any_name_is_one_line(name):
     """Also one that a vendor would not choose: the file replaces one that could be read."""
     entries = {"groq": {"date": "2030-01-31", "models": {name: {"input": [name]}, "b": None}}}
-    assert yaml.safe_load(catalog_text(entries)) == entries
+    assert yaml_text.load(catalog_text(entries)) == entries
 
 
 def test_a_shipped_provider_has_models_and_prices_only():

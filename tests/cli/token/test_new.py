@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
-import yaml
 
 from engine.plan.assembly.make_plan import make_plan
 from engine.values.caller import digest
+from tests.support import yaml_text
 from tests.support.commands import GOOD, modelway
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
@@ -63,7 +63,7 @@ def test_an_empty_name_is_refused():
 
 def test_the_entry_of_a_token_is_yaml():
     output = modelway("token", "new", "alice").output
-    entry = yaml.safe_load(output[output.index("  - {") :])[0]
+    entry = yaml_text.load(output[output.index("  - {") :])[0]
     assert set(entry) == {"name", "sha256"}
 
 

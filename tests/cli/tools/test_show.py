@@ -3,8 +3,8 @@
 import json
 
 import pytest
-import yaml
 
+from tests.support import yaml_text
 from tests.support.commands import modelway
 from tests.support.tool_plans import plan_result
 
@@ -49,7 +49,7 @@ def folder(tmp_path, monkeypatch):
         "mcp": MCP,
         "tests": TESTS,
     }
-    (tmp_path / "gateway.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    (tmp_path / "gateway.yaml").write_text(yaml_text.dump(config))
     return tmp_path
 
 
@@ -134,9 +134,9 @@ def test_cases_call_tools():
     ],
 )
 def test_a_mistake_in_a_case_has_its_place(folder, request_of_case, message):
-    config = yaml.safe_load((folder / "gateway.yaml").read_text())
+    config = yaml_text.load((folder / "gateway.yaml").read_text())
     config["tests"][0]["request"] = request_of_case
-    (folder / "gateway.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    (folder / "gateway.yaml").write_text(yaml_text.dump(config))
     result = modelway("test")
     assert result.exit_code == 1
     assert message in result.output

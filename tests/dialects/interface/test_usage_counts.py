@@ -1,7 +1,6 @@
 """Counts of tokens that upstreams report."""
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +15,7 @@ from engine.dialects.interface.usage_counts import (
 )
 from engine.mock.examples import examples, fill
 from engine.values.usage import Usage
-from tests.support import paths
+from tests.support import paths, yaml_text
 from tests.support.documents import shipped
 from tests.support.each import each
 
@@ -83,7 +82,7 @@ COUNTS = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 
 def cases():
     for name in NAMES:
-        for title, case in yaml.safe_load((CASES / f"{name}.yaml").read_text()).items():
+        for title, case in yaml_text.load((CASES / f"{name}.yaml").read_text()).items():
             yield pytest.param(name, case["answer"], case["usage"], id=f"{name}: {title}")
 
 

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-import yaml
 
 from engine.offline.cases import read
 from engine.offline.cases.run import run
 from engine.source.problem import Findings
+from tests.support import yaml_text
 from tests.support.judged_cases import CHAT, FILE, case, read_cases, result_of
 from tests.support.rehearsing import CONFIG, planned, write
 
@@ -51,7 +51,7 @@ def test_two_cases_have_two_names(project):
 
 
 def test_the_cases_of_the_config_itself_are_read_with_their_places(tmp_path):
-    text = CONFIG + yaml.safe_dump({"tests": [case({"model": "other"})]}, sort_keys=False)
+    text = CONFIG + yaml_text.dump({"tests": [case({"model": "other"})]})
     project = planned(tmp_path, text)
     findings = Findings()
     listed = read.of_config(project, write(tmp_path, text), findings)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-import yaml
 
 from engine.offline.check import request_examples
 from engine.offline.check.audit import audit
 from engine.plan.assembly.make_plan import make_plan
+from tests.support import yaml_text
 from tests.support.each import each
 
 NAMED = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
@@ -24,7 +24,7 @@ def findings(folder, operation, *, version="3.1.0", validate="strict", component
         "paths": {key: {"post": {"operationId": "op", "responses": {}, **operation}}},
         "components": components or {},
     }
-    (folder / "shop.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
+    (folder / "shop.yaml").write_text(yaml_text.dump(document))
     (folder / "gateway.yaml").write_text(
         "version: 1\nspecs: {shop: {document: shop.yaml}}\n"
         "upstreams: {main: {url: https://main.test}}\n"

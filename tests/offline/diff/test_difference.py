@@ -4,12 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from engine.offline.diff import formats
 from engine.offline.diff.difference import Effect, differences_between
 from engine.plan.assembly.make_plan import make_plan
-from tests.support import paths
+from tests.support import paths, yaml_text
 from tests.support.rehearsing import patched, planned
 
 CASES = paths.CASES / "diff"
@@ -38,7 +37,7 @@ def kinds(differences):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_change_is_reported_in_both_directions(base, tmp_path, file):
-    case = yaml.safe_load(file.read_text())
+    case = yaml_text.load(file.read_text())
     config, document = CONFIG, DOCUMENT
     if both := case.get("both"):  # a patch of the config, and one of the document, of both sides
         config, document = (patched(CONFIG, both["config"]), patched(DOCUMENT, both["document"]))
@@ -70,7 +69,7 @@ def test_every_kind_that_the_engine_knows_is_in_a_case():
         line.split()[1]
         for file in FILES
         for direction in ("there", "back")
-        for line in yaml.safe_load(file.read_text())[direction]
+        for line in yaml_text.load(file.read_text())[direction]
     }
     assert all_kinds - kinds_of_cases == set()
 

@@ -4,7 +4,6 @@ import copy
 import typing
 
 import pytest
-import yaml
 
 from engine.config import json_schema
 from engine.config.config import Config
@@ -14,6 +13,7 @@ from engine.offline.diff.difference import differences_between
 from engine.offline.diff.kinds.settings import NOT_SETTINGS, fields_of, is_section
 from engine.offline.diff.levels import levels, rule_of
 from tests.offline.diff.test_difference import CONFIG, DOCUMENT
+from tests.support import yaml_text
 from tests.support.each import each
 from tests.support.rehearsing import planned
 
@@ -113,7 +113,7 @@ def test_every_kind_that_a_rule_names_exists(module):
 
 def project():
     """The project of the cases, with a WebSocket and a value at every place that is changed."""
-    config, document = yaml.safe_load(CONFIG), yaml.safe_load(DOCUMENT)
+    config, document = yaml_text.load(CONFIG), yaml_text.load(DOCUMENT)
     document["paths"]["/talk"] = SESSION
     config["upstreams"]["main"]["health"] = {"path": "/health"}
     config["objects"] = {"key": OBJECT_KEY}
@@ -121,7 +121,7 @@ def project():
     config["webhooks"] = {"x": hook}
     config["routes"].append({"operation": "shop.talk", "to": [{"upstream": "main"}]})
     config["routes"].append({"operation": "shop.other", "to": [{"upstream": "main"}]})
-    return config, yaml.safe_dump(document, sort_keys=False)
+    return config, yaml_text.dump(document)
 
 
 def with_value(config, path, value):
@@ -429,7 +429,7 @@ def levels_of(tmp_path_factory):
                 changed["stores"] = {**changed.get("stores", {}), "records": "sqlite:///a.db"}
             if path.startswith("stores.redis."):
                 changed["stores"]["counters"] = "rediss+sentinel://c.test/limits"
-            sides.append(planned(folder, yaml.safe_dump(changed, sort_keys=False), document))
+            sides.append(planned(folder, yaml_text.dump(changed), document))
         there, back = differences_between(*sides), differences_between(*reversed(sides))
         output = formats.as_text([*there, *back])
         assert "-secret" not in output, output

@@ -1,9 +1,9 @@
 """Entries added to the text of a config: the rest of it stays as it is."""
 
 import pytest
-import yaml
 
 from engine.offline.imports.config_additions import names_in, with_entries
+from tests.support import yaml_text
 
 ENTRIES = {"specs": ("new", {"document": "n.yaml"}), "routes": ("", {"operations": "new.*"})}
 BLOCK = """\
@@ -33,9 +33,9 @@ routes:
     ],
 )
 def test_entries_are_added_and_everything_else_stays(text):
-    before = yaml.safe_load(text) or {}
+    before = yaml_text.load(text) or {}
     added = with_entries(text, ENTRIES)
-    after = yaml.safe_load(added)
+    after = yaml_text.load(added)
     assert after.pop("specs") == (before.pop("specs", None) or {}) | {"new": {"document": "n.yaml"}}
     assert after.pop("routes") == [*(before.pop("routes", None) or []), {"operations": "new.*"}]
     assert after == before

@@ -1,9 +1,8 @@
 """The draft of an imported config; what importers make of it is in `sources/`."""
 
-import yaml
-
 from engine.offline.imports.imported_config import Entry, ImportedConfig
 from engine.source.reader import read
+from tests.support import yaml_text
 
 
 def draft():
@@ -43,7 +42,7 @@ def test_a_long_entry_is_a_block_with_the_same_value():
     text = config.text("x")
     assert "  m:  # their.yaml:3, 7\n" in text
     assert max(map(len, text.splitlines())) <= 100
-    assert yaml.safe_load(text)["models"] == {"m": long}
+    assert yaml_text.load(text)["models"] == {"m": long}
 
 
 def test_the_variables_are_those_of_its_entries():

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-import yaml
 
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.report_text import text
 from engine.stages.report import mismatches
+from tests.support import yaml_text
 from tests.support.rehearsing import (
     CONFIG,
     DOCUMENT,
@@ -53,9 +53,9 @@ def test_the_model_is_reported_with_the_reason(result, model, reason, entry):
 
 def test_bounds_queues_and_hedges_are_named(tmp_path):
     main = {"max_in_flight": 8, "queue": {"size": 5, "wait": "2s"}}
-    config = yaml.safe_load(patched(CONFIG, {"upstreams": {"main": main}}))
+    config = yaml_text.load(patched(CONFIG, {"upstreams": {"main": main}}))
     config["routes"][0] |= {"priority": "low", "hedge": {"after": "p95", "idempotent": True}}
-    document = explained_chat(planned(tmp_path, yaml.safe_dump(config, sort_keys=False)))
+    document = explained_chat(planned(tmp_path, yaml_text.dump(config)))
     assert document["timeouts"]["main"]["max_in_flight"] == 8
     assert document["timeouts"]["spare"]["queue"] is None
     assert (document["route"]["priority"], document["route"]["hedge"]) == ("low", "p95")

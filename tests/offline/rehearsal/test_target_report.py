@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-import yaml
 
 from engine.exchange.internal_request import Request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
 from engine.offline.rehearsal.target_report import upstream_report
+from tests.support import yaml_text
 from tests.support.configs import read_config
 from tests.support.rehearsing import CONFIG, explained_chat, patched, planned
 
@@ -40,9 +40,9 @@ def test_targets_name_the_strategy_of_their_entry(tmp_path):
 
 
 def test_a_target_names_a_bound_of_its_own(tmp_path):
-    config = yaml.safe_load(CONFIG)
+    config = yaml_text.load(CONFIG)
     config["models"]["big"]["to"][1]["max_in_flight"] = 3
-    document = explained_chat(planned(tmp_path, yaml.safe_dump(config, sort_keys=False)))
+    document = explained_chat(planned(tmp_path, yaml_text.dump(config)))
     assert [t["max_in_flight"] for t in document["targets"]] == [None, 3, None]
     assert "spare as big, weight 1 of 4, at most 3 at one time" in text(document)
 

@@ -15,7 +15,7 @@ SLOTS = [Limit("slots:held", 3, 0)]
 
 @pytest.mark.parametrize(("hour", "month"), [(1000, 9000), (9000, 1000)])
 def test_of_many_requests_through_four_workers_exactly_a_thousand_pass(place, hour, month):
-    with workers(4, place, "passing", scale(500, 2500), hour, month) as four:
+    with workers(4, place, "passing", scale(300, 2500), hour, month) as four:
         assert sum(worker.says() for worker in four) == 1000
 
 

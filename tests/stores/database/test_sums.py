@@ -44,7 +44,8 @@ def fill(table):
 
 def assert_exact(database, rows=ROWS, ranges=RANGES, zones=("UTC",), kinds=KINDS):
     filters = ({}, {"token": "token 1"}, {"model": "model '0'"}, {"token": "x", "model": "y"})
-    for by, (since, until), names, zone in product(kinds, ranges, filters, zones):
+    every = [*product(kinds, ranges, filters, zones)]
+    for by, (since, until), names, zone in every[:: scale(5, 1)]:  # 4 filters, so each in turn
         where, time_zone = UsageFilter(since, until, **names), ZoneInfo(zone)
         result = without_average(totals(database, by, where, time_zone))
         assert result == expected_totals(rows, by, where, time_zone), (by, where, zone)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from engine import translations
 from engine.translations import AnyExchange
@@ -22,13 +21,14 @@ from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
+from tests.support import yaml_text
 from tests.support.translations import CASES, usage_in
 
 Case = dict[str, Any]
 
 
 def _load(file: Path) -> Case:
-    return yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)  # type: ignore[no-any-return]
+    return yaml_text.load(file.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
 CASE_FILES = {file.stem: _load(file) for file in sorted((CASES / "embeddings").glob("*.yaml"))}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
 from anthropic import NOT_GIVEN, MessageStream
 from anthropic.types import RawMessageStreamEvent
 from jsonschema import Draft202012Validator
@@ -22,9 +21,10 @@ from engine.translations.neutral.events import (
     Sign,
     Start,
 )
+from tests.support import yaml_text
 from tests.support.paths import ROOT
 
-_DOCUMENT = yaml.load((ROOT / "openapi" / "anthropic.yaml").read_bytes(), yaml.CSafeLoader)
+_DOCUMENT = yaml_text.load((ROOT / "openapi" / "anthropic.yaml").read_bytes())
 _EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
 
 

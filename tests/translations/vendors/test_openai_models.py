@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import yaml
-
 from engine.source import files
 from engine.translations.neutral.parameters import NO_REASONING
 from engine.translations.neutral.request import Thinking
@@ -16,6 +14,7 @@ from engine.translations.vendors.openai_models import (
     searches_in_chat,
     takes_penalties,
 )
+from tests.support import yaml_text
 from tests.support.each import each
 
 OFF = Thinking(effort="none", off=True)
@@ -156,7 +155,7 @@ def test_an_effort_in_an_unknown_word_is_not_guessed() -> None:
 
 
 def test_no_name_has_two_rows_of_a_table() -> None:
-    file = yaml.safe_load((files.PROVIDERS / "openai.yaml").read_text("utf-8"))
+    file = yaml_text.load((files.PROVIDERS / "openai.yaml").read_text("utf-8"))
     for name, rows in file["parameters"].items():
         models = [model for row in rows for model in row["models"]]
         assert len(models) == len(set(models)), name

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-import yaml
 
 from engine import dialects
 from engine.config.upstreams import BreakerConfig, Retry
@@ -15,6 +14,7 @@ from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
 from engine.upstream.requests.route_headers import RouteHeaders
 from engine.values.errors import GatewayError
+from tests.support import yaml_text
 from tests.support.documents import exchange
 from tests.support.each import each
 from tests.support.paths import CASES
@@ -269,7 +269,7 @@ CHATS = {
     "anthropic": ("/v1/messages",),
     "gemini": ("/v1beta/models/m:generateContent",),
 }
-NO_ANSWERS = yaml.safe_load((CASES / "errors" / "no_answers.yaml").read_text())
+NO_ANSWERS = yaml_text.load((CASES / "errors" / "no_answers.yaml").read_text())
 
 
 def pieces_of(case: dict[str, Any]) -> list[bytes]:
@@ -340,7 +340,7 @@ def test_an_answer_with_odd_members_is_an_answer(path: str, body: bytes) -> None
     assert (response.status, response.body) == (200, body)
 
 
-FORMS_OF_ERRORS = yaml.safe_load((CASES / "errors" / "forms.yaml").read_text())
+FORMS_OF_ERRORS = yaml_text.load((CASES / "errors" / "forms.yaml").read_text())
 
 
 @each("name", FORMS_OF_ERRORS)
@@ -358,7 +358,7 @@ def test_an_error_in_a_form_of_servers_keeps_its_status_and_words(dialect: str, 
         assert (status, case["words"] in error["message"]) == (case["told"], True)
 
 
-FAILED_ANSWERS = yaml.safe_load((CASES / "errors" / "failed_answers.yaml").read_text())
+FAILED_ANSWERS = yaml_text.load((CASES / "errors" / "failed_answers.yaml").read_text())
 
 
 def failed_answer(case: dict[str, Any]) -> FakeResponse:

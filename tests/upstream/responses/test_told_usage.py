@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
 from engine.upstream.client.failures import InvalidAnswer
 from engine.values.usage import Usage
-from tests.support import paths
+from tests.support import paths, yaml_text
 from tests.support.answer_laws import FORMS, answer_to, relayed_usage, usage_differences
 from tests.support.each import each
 from tests.support.told_usage import told
@@ -77,7 +76,7 @@ def _documents() -> Iterator[tuple[str, Json, Json | None, str]]:
         ("anthropic", "messages"),
         ("gemini", "generate_content"),
     ):
-        for title, case in yaml.safe_load((CASES / f"{dialect}.yaml").read_text()).items():
+        for title, case in yaml_text.load((CASES / f"{dialect}.yaml").read_text()).items():
             answer = case["answer"]
             of_others = _OF_OTHERS - ({"type"} if dialect == "anthropic" else set())
             if not isinstance(answer, dict) or of_others & answer.keys() or "message" in answer:

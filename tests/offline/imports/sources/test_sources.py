@@ -9,7 +9,7 @@ import yaml
 from engine.offline.imports import sources
 from engine.plan.assembly.make_plan import make_plan
 from engine.source.reader import read_file
-from tests.support import paths
+from tests.support import paths, yaml_text
 from tests.support.each import each
 
 FOLDER = paths.CASES / "imports"
@@ -89,7 +89,7 @@ def test_the_result_is_the_one_beside_the_case(source, file):
 def test_the_result_passes_check(folder, source, file):
     draft = drafted(source, file)
     for name, document in draft.documents.items():
-        (folder / "openapi" / name).write_text(yaml.safe_dump(document), "utf-8")
+        (folder / "openapi" / name).write_text(yaml_text.dump(document), "utf-8")
     planned = make_plan(Path("gateway.yaml"), environ(draft.variables()), draft.text("x"))
     assert [str(error) for error in planned.findings.errors] == []
 
