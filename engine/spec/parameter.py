@@ -30,7 +30,7 @@ from engine.values.media_types import body_kind, essence
 NO_PARAMETERS = frozenset(
     {"accept", "content-type", "authorization"}
     | {"accept-encoding", "connection", "content-length", "host", "keep-alive", "te", "trailer"}
-    | {"transfer-encoding", "upgrade"}
+    | {"proxy-connection", "transfer-encoding", "upgrade"}
 )
 """Headers that are no parameters: OpenAPI ignores the first three; HTTP clients and the gateway
 write the others, each for its own connection (RFC 9110 section 7.6.1)."""

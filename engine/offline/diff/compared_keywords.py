@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from engine.spec.document.node import Node
-from engine.spec.schemas.json_schema_files import CHECKED_FORMATS
+from engine.spec.schemas.json_schema_files import CHECKED_FORMATS, INTEGER_BOUNDS
 from engine.values.trees import Json, is_number
 
 _MAX_JSON_DEPTH = 8
@@ -33,7 +33,6 @@ BOUNDS = {
 """Keywords that narrow a schema when their value grows (1) or shrinks (-1), with the type of the
 values that they bound."""
 
-_FORMAT_BOUNDS = {"int32": 2**31, "int64": 2**63}
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 
@@ -66,9 +65,9 @@ def bounds_of(schema: Json) -> dict[str, Bound]:
     """The bounds, an exclusive one under the name of the inclusive one. Those that every value
     meets are left out."""
     bounds: dict[str, Bound] = {}
-    size = _FORMAT_BOUNDS.get(str(schema.get("format")))
-    if size is not None:
-        bounds = {"minimum": Bound(-size), "maximum": Bound(size - 1)}
+    of_format = INTEGER_BOUNDS.get(str(schema.get("format")))
+    if of_format is not None:
+        bounds = {"minimum": Bound(of_format[0]), "maximum": Bound(of_format[1])}
     schema = {**schema, **({} if "contains" in schema else _WITHOUT_CONTAINS)}
     if "contains" in schema:
         schema.setdefault("minContains", 1)

@@ -17,12 +17,13 @@ from engine.spec.bodies.response_schemas import ResponseValidators
 from engine.spec.document.node import Node
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter
+from engine.spec.schemas.json_schema_files import INTEGER_BOUNDS
 from engine.spec.schemas.schema_validator import TOO_EXPENSIVE, TooManyErrors
 from engine.values.errors import GatewayError, Malformed
 
 _UNIONS = frozenset({"anyOf", "oneOf"})
-_INTEGER_BOUNDS = frozenset({-(2**31), 2**31 - 1, -(2**63), 2**63 - 1})
-"""The bounds that `format: int32` and `int64` are compiled to."""
+_OF_FORMATS = frozenset(limit for bounds in INTEGER_BOUNDS.values() for limit in bounds)
+"""The bounds that `format: int32` and the like are compiled to."""
 _MAX_ERRORS = 50
 
 
@@ -88,7 +89,7 @@ def _keywords(errors: Iterable[Any], schema: Node) -> Iterator[str]:
     for error in errors:
         name, details = error.kind.name, error.kind.as_dict()
         yield name
-        if name in ("minimum", "maximum") and details.get("limit") in _INTEGER_BOUNDS:
+        if name in ("minimum", "maximum") and details.get("limit") in _OF_FORMATS:
             yield "format"
         if name in _UNIONS and _has_discriminator(schema, error.evaluation_path):
             yield "discriminator"

@@ -3,7 +3,8 @@ segments, the variables of routers and of RFC 6570.
 
 `/v1/messages?beta=true` is served for requests with this query, in addition to `/v1/messages`. A
 fragment only makes a key unique: no request has one, so `/chat#stream` is served as `/chat`, and so
-are `/chat - with tools` and `/chat `.
+are `/chat - with tools` and `/chat `. A variable in the query, `/chat?user={user}`, only names a
+parameter of the query.
 `{model=models/*}` is read as `models/{model}`; `{name=**}` and a final `{path}` are variables that
 may contain slashes, and so are `{proxy+}`, `{+path}` and `{*path}`.
 """
@@ -22,6 +23,7 @@ _ANGLE = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]*)>")
 _PATTERN = re.compile(r"\{([^{}=]+)=([^{}]*)\}")
 _NOTE = re.compile(r" +- [^/{}]*$| +$")
 _QUERY = re.compile(r"\{[?&][\w.*,%-]+\}")
+_QUERY_VARIABLE = re.compile(r"[^=]*=\{[^{}]*\}")
 _VARIABLE = re.compile(
     r"\{(\+|\*\*?|[.;])?([A-Za-z_][\w.-]*)([+*]|:[^{}]*(?:\{\d+(?:,\d*)?\}[^{}]*)*)?\}"
 )
@@ -61,9 +63,12 @@ def read(key: str) -> Address:
         address = plain
         repairs.append(f"a variable is a plain name in braces; it is served as '{address}'")
     template, mark, query_text = address.partition("?")
-    query = tuple(parse_qsl(query_text, keep_blank_values=True)) if mark else ()
-    if mark:
-        repairs.append(f"a path has no query; it is served for the query '{query_text}'")
+    fixed = "&".join(pair for pair in query_text.split("&") if not _QUERY_VARIABLE.fullmatch(pair))
+    query = tuple(parse_qsl(fixed, keep_blank_values=True)) if mark else ()
+    if fixed:
+        repairs.append(f"a path has no query; it is served for the query '{fixed}'")
+    elif mark:
+        repairs.append(f"a path has no query; it is served as '{template}'")
     template, angles = _ANGLE.subn(r"{\1}", template)
     if angles:
         repairs.append("a variable needs braces; '<name>' is read as '{name}'")

@@ -28,7 +28,13 @@ CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4
 INT_OR_STRING = "int-or-string"
 """The format of Kubernetes for a text in whose place an integer may be: `maxSurge: 1` or `25%`."""
 
-_BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+_BITS = (8, 16, 32, 64)
+INTEGER_BOUNDS = {
+    **{f"int{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in _BITS},
+    **{f"uint{bits}": (0, 2**bits - 1) for bits in _BITS},
+}
+"""The least and the most of the formats of integers, which apply to every number."""
+
 EXACT_SUFFIX = "?exact"
 """The end of the URI of the copy of a file that is not relaxed."""
 
@@ -193,8 +199,8 @@ class JsonSchemaFile:
             return
         if name == INT_OR_STRING and schema.get("type") == "string":
             schema["type"] = ["string", "integer"]
-        if name in _BOUNDS:
-            low, high = _BOUNDS[name]
+        if name in INTEGER_BOUNDS:
+            low, high = INTEGER_BOUNDS[name]
             bounds = {"minimum": low, "maximum": high}
             schema["allOf"] = [*schema.get("allOf", ()), bounds]
         if name not in CHECKED_FORMATS or (name == "byte" and not self._is_30):

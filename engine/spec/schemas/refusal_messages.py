@@ -74,6 +74,7 @@ def explain_distance(validator: Validator, value: object, root: str = "") -> Exp
         return Explanation(_unexplained(root))
     best = _best(errors)
     details = best.kind.as_dict()
+    name_error = details.get("error") if best.kind.name == "propertyNames" else None
     if "pattern" in details and isinstance(validator, SchemaValidator):
         details["pattern"] = validator.source_pattern(best)
     path = list(path_in(parts[-1].value, best.instance_path))
@@ -85,8 +86,13 @@ def explain_distance(validator: Validator, value: object, root: str = "") -> Exp
     unknown = details.get("unexpected") or []
     if best.kind.name in ("additionalProperties", "unevaluatedProperties") and unknown:
         path.append(unknown[0])
+    if name_error is not None:
+        path.append(name_error.instance)
     param = place(path, root)
-    message = sentence(best, details, param or root or "the request body")
+    if name_error is not None:
+        message = sentence(name_error, name_error.kind.as_dict(), f"the name '{param}'")
+    else:
+        message = sentence(best, details, param or root or "the request body")
     name = best.kind.name
     if name in ("anyOf", "oneOf") and union_types(details["context"]):
         name = "type"

@@ -37,6 +37,9 @@ _EXPECTATIONS = {
     "pattern": "expected a match of {pattern}",
     "format": "expected the format {format}",
     "multipleOf": "expected a multiple of {multiple_of}",
+    "contains": "expected an item that matches 'contains'",
+    "minContains": "expected more items that match 'contains'",
+    "maxContains": "expected fewer items that match 'contains'",
 }
 """What a value must be, by the keyword that refuses it; the members of the error are filled in."""
 _COUNTED = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
@@ -74,6 +77,8 @@ def sentence(error: Any, details: Json, subject: str) -> str:
         return f"Invalid value for {subject}: this value is excluded, {actual}."
     if name == "pattern" and "pattern" not in details:
         return f"Invalid value for {subject}: its pattern takes too long to compare, {actual}."
+    if name == "contains":  # the error of all three keywords
+        name = str(error.schema_path[-1])
     expected = _EXPECTATIONS.get(name, f"it does not satisfy '{name}'").format(**details)
     if details.get("limit") == 1 and name in _COUNTED:
         expected = expected.removesuffix("s")
@@ -134,6 +139,8 @@ def union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
     types: list[str] = []
     for branch in branches:
         type_lists = [e.kind.as_dict()["types"] for e in branch if e.kind.name == "type"]
+        if any(e.kind.name == "enum" and e.kind.as_dict()["options"] == [None] for e in branch):
+            type_lists = [["null"]]  # what a nullable reference of 3.0 is repaired to
         if not type_lists:
             return []
         types += type_lists[0]

@@ -37,6 +37,8 @@ def test_an_odd_path_is_a_problem(tmp_path: Path, path: str, code: str | None) -
     ("key", "address"),
     [
         ("/v1/x?beta=true", ("/v1/x", (("beta", "true"),), ())),
+        ("/v1/x?op=a&n={n}", ("/v1/x", (("op", "a"),), ())),
+        ("/v1/x?a={a}&b={b-1}", ("/v1/x", (), ())),
         ("/v1/x#stream", ("/v1/x", (), ())),
         ("/v1/x?beta=true#a?b=c", ("/v1/x", (("beta", "true"),), ())),
         ("/login - with a code", ("/login", (), ())),

@@ -30,6 +30,14 @@ def test_an_unknown_member_is_named() -> None:
     assert refusal == Refusal("b", "unknown_parameter", "Unknown parameter: 'b'.")
 
 
+def test_a_name_that_is_refused_is_the_place() -> None:
+    refusal = field({"propertyNames": {"pattern": "^[a-z]+$"}}, {"a": 1, "B": 2})
+    assert (refusal.param, refusal.code) == ("x.B", "invalid_value")
+    assert refusal.message == (
+        "Invalid value for the name 'x.B': expected a match of ^[a-z]+$, got the string 'B'."
+    )
+
+
 def test_an_unevaluated_member_is_named() -> None:
     schema = {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}
     assert refusal_of(schema, {"a": 1, "b": 2})[:2] == ("b", "unknown_parameter")
