@@ -165,13 +165,13 @@ class ToolCalls:
     ) -> Reply | Prepared:
         """The call with its request, or the error for arguments that are none."""
         tool = call.tool
-        if isinstance(tool, RemoteTool):
+        if not isinstance(tool, (Tool, ModelTool)):
+            assert isinstance(tool, RemoteTool)
             if has_more_levels(call.arguments, MAX_DEPTH):
                 return self._invalid_arguments(call, _TOO_DEEP)
             return RemoteCall(call, tool, self._remote[tool.upstream], message, address)
-        assert isinstance(tool, (Tool, ModelTool))
         try:
-            operation = self._operation_of(tool)
+            operation = self._operations.get(tool.name) or self._make_operation(tool)
             values = tool.values(call.arguments, call.body_text)
             trace = _trace(exchange.environ)
             operation_request = operation.request(values, address, trace)
@@ -185,10 +185,8 @@ class ToolCalls:
         reply = self._server.reply(call.request, text_result(message, is_error=True))
         return replace(reply, code="invalid_arguments")
 
-    def _operation_of(self, tool: Tool | ModelTool) -> OperationCall:
-        operation = self._operations.get(tool.name)
-        if operation is None:
-            operation = self._operations[tool.name] = self._operation(tool)
+    def _make_operation(self, tool: Tool | ModelTool) -> OperationCall:
+        operation = self._operations[tool.name] = self._operation(tool)
         return operation
 
     def _message(self, request: Request, tool: str, exchange: Exchange, address: str) -> McpMessage:
