@@ -34,6 +34,7 @@ def test_an_exchange_without_a_server_has_an_empty_body():
 def test_only_a_connection_from_inside_has_an_internal_caller():
     caller = InternalCaller(Caller("alice"), "digest")
     inside: CallerConnection = InternalConnection(b"abc", caller)
-    assert (inside.internal, inside.read(9)) == (caller, b"abc")
+    assert (inside.internal, inside.buffered_body()) == (caller, b"abc")
+    assert (inside.read(2), inside.read(2), inside.read(2)) == (b"ab", b"c", b"")
     assert WSGIConnection(io.BytesIO()).internal is None
     assert NO_CONNECTION.internal is None

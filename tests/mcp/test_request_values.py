@@ -1,8 +1,12 @@
 """Arguments become the values of a request; what cannot be a call is refused with its place."""
 
+import dataclasses
+
 import pytest
+from msgspec.structs import replace
 
 from engine.mcp.listed_tool import InvalidArguments
+from engine.values.errors import GatewayError
 from tests.support.each import each
 from tests.support.tool_plans import DOCUMENT, shop_plan, shop_tools, written
 
@@ -72,6 +76,22 @@ def test_a_mistake_has_its_place(tools, tool, arguments, place, message):
         tools[tool].values(arguments)
     assert excinfo.value.place.startswith(place)
     assert message in excinfo.value.message or message == "missing"
+
+
+def test_a_value_that_takes_too_long_to_judge_is_a_mistake_at_its_place(tools):
+    tool = tools["getOrder"]
+    arguments = {**tool.arguments.arguments}
+    arguments["query_id"] = replace(arguments["query_id"], validator=_TooCostly())
+    costly = dataclasses.replace(tool.arguments, arguments=arguments)
+    with pytest.raises(InvalidArguments, match=r"^query_id: The value takes too long"):
+        costly.request_values({**GET, "query_id": 5})
+
+
+class _TooCostly:
+    """A validator of values that it does not judge."""
+
+    def is_valid(self, value):
+        raise GatewayError(400, "too_complex", "The value takes too long to check.")
 
 
 @each(

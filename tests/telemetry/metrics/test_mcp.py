@@ -18,3 +18,11 @@ def test_messages_are_counted_by_the_revision_in_which_they_were_answered(metric
         ("tools/call", "2026-07-28", "shop", "4xx"): 1.0,
         ("tools/call", "2025-11-25", "shop", "2xx"): 1.0,
     }
+
+
+def test_equal_messages_that_are_recorded_together_are_counted_each(metrics):
+    exchanges = [finished_exchange() for _ in range(3)]
+    for exchange in exchanges:
+        exchange.record.mcp = McpMessage("shop", "ping", "", "2025-11-25", "agent/1")
+    record_all(metrics, *exchanges)
+    assert [*values(metrics, "modelway_mcp_messages_total").values()] == [3.0]
