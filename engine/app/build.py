@@ -43,10 +43,9 @@ from engine.relay.websocket.ending import token_revoked
 from engine.stages.report import mismatches
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
 from engine.telemetry.metrics.streams import session_collector
-from engine.upstream.admission.metrics import queue_collector
-from engine.upstream.admission.upstream_gates import gates_of
+from engine.upstream.admission.upstream_gates import gates_of, queue_collector
 from engine.upstream.client.client import Client
-from engine.upstream.health.metrics import health_collector
+from engine.upstream.health.watched_target import health_collector
 from engine.upstream.targets.metrics import mirror_collector, upstream_collector
 
 _DRAIN_SECONDS = 0.5

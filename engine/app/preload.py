@@ -26,7 +26,7 @@ _OBJECTS = (
         "engine.app.routes.batch_stages",
         "engine.app.routes.object_stages",
     ),
-    *("engine.upstream.object_lists", "engine.upstream.stored_response_forward"),
+    *("engine.upstream.objects.object_lists", "engine.upstream.objects.stored_response_forward"),
 )
 
 

@@ -4,7 +4,8 @@ request, attempt, retry, fail over, relay the response. Read `forward.py` first.
 `models/` finds the targets of a request, `choose/` orders them, `attempts/` asks one after another:
 `requests/` builds what is sent by `client/`, the HTTP/1.1 client, and `responses/` is what comes
 back. `targets/` is what is known of each target, `health/` and `addresses/` learn it beside the
-requests, `admission/` bounds them. `websockets/` are all of these for WebSockets.
+requests, `admission/` bounds them. `objects/` are requests for what callers keep at upstreams,
+`websockets/` all of these for WebSockets.
 
 Theory of operation: the layers of a response. Whatever changes the bytes of a body is a
 `relay.filter.Filter`. `attempts/attempt.py` wraps the response of the client in a FilteredResponse

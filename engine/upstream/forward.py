@@ -37,10 +37,9 @@ from engine.upstream.requests.translated_request import (
     TranslatedRequests,
     translated_request,
 )
-from engine.upstream.responses.attempt_result import AttemptResult, set_target
+from engine.upstream.responses.attempt_result import AttemptResult, note_unused, set_target
 from engine.upstream.responses.error_response import refuse, without_retry
 from engine.upstream.responses.relay_response import relay
-from engine.upstream.responses.unused_answers import note_unused
 from engine.upstream.targets import retry
 from engine.upstream.targets.target import Target
 from engine.upstream.targets.target_groups import TargetGroup

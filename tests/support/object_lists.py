@@ -6,7 +6,7 @@ import orjson
 
 from engine.objects.facts import MEMBER
 from engine.relay.held_body import LARGE
-from engine.upstream.object_lists import ListForward
+from engine.upstream.objects.object_lists import ListForward
 from tests.support.object_routes import OWNER, SEALER, forward, opened, target
 from tests.support.upstreams import FakeResponse
 

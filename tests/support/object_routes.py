@@ -13,7 +13,7 @@ from engine.exchange.opened_ids import OpenedIds
 from engine.objects.facts_reader import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import Holder, Identity, Sealer
-from engine.upstream.object_forward import ObjectForward, ObjectRoute
+from engine.upstream.objects.object_forward import ObjectForward, ObjectRoute
 from engine.upstream.requests.route_headers import RouteHeaders
 from engine.upstream.targets.target import Target
 from tests.support.exchanges import new_exchange

@@ -28,7 +28,7 @@ from engine.upstream import choose
 from engine.upstream.forward import Forward
 from engine.upstream.models.build_catalog import fixed_targets
 from engine.upstream.models.regional_targets import RegionalGroup
-from engine.upstream.models.token_estimate import estimate_tokens
+from engine.upstream.models.token_counter import estimate_tokens
 from engine.upstream.requests.translated_request import RouteTranslations
 from engine.upstream.targets.target_groups import TargetGroup
 from engine.upstream.websockets.websocket_forward import converse, upgrade_or_http
@@ -138,9 +138,9 @@ def _forward_class(route: Route, parts: Parts) -> Callable[..., Forward]:
     if route.objects is None or parts.opener is None:
         return Forward
     from engine.app.routes.batch_stages import batch_route
-    from engine.upstream.object_forward import ObjectForward, ObjectRoute
-    from engine.upstream.object_lists import ListForward
-    from engine.upstream.stored_response_forward import StoredResponseForward
+    from engine.upstream.objects.object_forward import ObjectForward, ObjectRoute
+    from engine.upstream.objects.object_lists import ListForward
+    from engine.upstream.objects.stored_response_forward import StoredResponseForward
 
     config = parts.plan.config
     objects = ObjectRoute(

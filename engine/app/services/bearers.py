@@ -13,7 +13,7 @@ from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import KeysUnavailable
 from engine.config.callers import JwtIssuer
 from engine.plan.plan import Plan
-from engine.upstream.fetch_document import FetchFailed, fetch_document
+from engine.upstream.service_calls import FetchFailed, fetch_document
 
 FETCH_SECONDS = 5.0
 MAX_DOCUMENT = 512 * 1024

@@ -20,7 +20,7 @@ from engine.telemetry.tracing.otlp import Encoder, rejected_spans, resource_attr
 from engine.telemetry.tracing.spans import Peer, Tracer
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.upstream.client.address import origin_of
-from engine.upstream.post_client import PostClient
+from engine.upstream.service_calls import PostClient
 
 _MEDIA_TYPE = {"content-type": "application/x-protobuf"}
 

@@ -19,7 +19,7 @@ from engine.callers.sign_in.refusal import ProviderUnavailable
 from engine.config.callers import discovery_url
 from engine.config.console import CALLBACK_PATH
 from engine.plan.plan import Plan
-from engine.upstream.fetch_document import FetchFailed, exchange_documents
+from engine.upstream.service_calls import FetchFailed, exchange_documents
 
 
 def send(method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes) -> Answer:

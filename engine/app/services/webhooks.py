@@ -8,7 +8,7 @@ from engine.config.config import Config
 from engine.config.webhooks import Webhook
 from engine.stores.webhooks.delivery import Deliveries, Receiver
 from engine.stores.webhooks.signature import key_of
-from engine.upstream.post_client import PostClient
+from engine.upstream.service_calls import PostClient
 
 
 def receiver_of(webhook: Webhook) -> Receiver:

@@ -13,7 +13,7 @@ from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests, streams, usage
 from engine.telemetry.metrics.process import LAG
 from engine.telemetry.metrics.requests import ATTEMPTS, RETRIES
-from engine.upstream.health import metrics as health
+from engine.upstream.health import watched_target as health
 from engine.upstream.health.watched_target import STATES
 from engine.upstream.targets import metrics as upstreams
 from engine.values.units import format_count

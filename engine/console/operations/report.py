@@ -22,8 +22,8 @@ from engine.exchange.outcome import Outcome
 from engine.exchange.stage_services import Services
 from engine.plan.plan import Plan
 from engine.telemetry.metrics.requests import ATTEMPTS, DURATION, FIRST_BYTE, REFUSALS, REQUESTS
-from engine.upstream.admission import metrics as admission
-from engine.upstream.health import metrics as health
+from engine.upstream.admission import upstream_gates as admission
+from engine.upstream.health import watched_target as health
 from engine.upstream.health.watched_target import STATES
 from engine.upstream.targets import metrics as upstreams
 

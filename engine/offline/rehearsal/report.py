@@ -22,7 +22,7 @@ from engine.offline.rehearsal.transform_report import transform_report
 from engine.plan.plan import Plan, PlanResult
 from engine.plan.route import Route
 from engine.source.problem import place_of
-from engine.upstream.models.token_estimate import ESTIMATE_HEADER
+from engine.upstream.models.token_counter import ESTIMATE_HEADER
 from engine.values.event_json import json_object
 from engine.values.trees import Json
 from engine.values.wildcard import ByName

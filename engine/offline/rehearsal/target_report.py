@@ -17,7 +17,7 @@ from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.plan.plan import Plan
 from engine.plan.route import Route
 from engine.upstream.client.deadlines import Timeouts
-from engine.upstream.models.regions import are_within, region_text
+from engine.upstream.models.regional_targets import are_within, region_text
 from engine.values.price import Price
 from engine.values.price_list import Prices
 from engine.values.trees import Json

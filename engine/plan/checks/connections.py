@@ -24,7 +24,7 @@ from engine.stores.webhooks.signature import key_of
 from engine.upstream.addresses.source import dns_server
 from engine.upstream.client.address import Origin, origin_of, proxy_of
 from engine.upstream.client.tls import tls_context
-from engine.upstream.post_client import split_query
+from engine.upstream.service_calls import split_query
 
 _TLS_FILES = {
     "ca": "it has no certificate in PEM format",

@@ -18,7 +18,7 @@ from engine.config.operations_by_model import ModelOperations
 from engine.plan.route import Route
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
-from engine.upstream.models.regions import are_within, region_text
+from engine.upstream.models.regional_targets import are_within, region_text
 from engine.values.caller import AllowLists, Caller
 from engine.values.units import format_names
 from engine.values.wildcard import matches

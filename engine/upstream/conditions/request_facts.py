@@ -1,14 +1,20 @@
-"""What conditions ask of a request and is found by reading all of it: each is found once."""
+"""What conditions ask of a request and is found by reading all of it: each is found once. A chat of
+any format is read as the neutral value of `translations`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import orjson
+
+from engine import translations
 from engine.exchange.exchange import Exchange
 from engine.metering.estimate import estimate
 from engine.translations.neutral.content import Block, Media, ToolResult
-from engine.translations.neutral.refusals import UNREADABLE
-from engine.upstream.conditions.chat_request import language_of_request, read_chat
+from engine.translations.neutral.language import Language, RequestLine
+from engine.translations.neutral.refusals import UNREADABLE, check_objects, check_text
+from engine.translations.neutral.request import ChatRequest
 from engine.values.errors import GatewayError
 from engine.values.usage import Takes
 
@@ -18,6 +24,8 @@ MEDIA = ("image", "audio", "video", "file")
 _INPUT = Takes()
 _KINDS = {"document": "file"}
 """The kinds of media of chats that have another name here."""
+_WRAPPED = "generateContentRequest"
+"""In a request of Gemini's countTokens: the member that has the whole request."""
 
 
 class RequestFacts:
@@ -75,3 +83,23 @@ def _kind_of_file(content_type: str) -> str:
     """The kind of a file of a form."""
     kind = content_type.partition("/")[0].strip().lower()
     return kind if kind in MEDIA else "file"
+
+
+def language_of_request(exchange: Exchange) -> Language | None:
+    """The language of the chat that a request is, or whose tokens it asks for; None for any other
+    request."""
+    dialect, path = exchange.dialect.name, exchange.path
+    language = translations.language_of(dialect, path)
+    if isinstance(language, Language):
+        return language
+    return translations.counted_language(dialect, path)
+
+
+def read_chat(exchange: Exchange, language: Language) -> ChatRequest:
+    """The chat of a request whose JSON body was parsed. Raises an exception of UNREADABLE, and
+    GatewayError."""
+    body, value = bytes(exchange.body.buffer), exchange.content.value
+    if isinstance(value, dict) and isinstance(value.get(_WRAPPED), dict):
+        body = orjson.dumps(value[_WRAPPED])
+    check_objects(body)
+    return language.read_request(check_text(body), RequestLine())

@@ -1,4 +1,4 @@
-"""The targets in the regions that a route, a token and its teams require.
+"""The targets in the regions that a route, a token and its teams require, and the law of regions.
 
 Whatever is sent to a target is chosen among those of its request: attempts, fallbacks, hedges,
 counts of tokens. So a target elsewhere is left out before anything is chosen. Health checks carry
@@ -7,17 +7,17 @@ nothing of a caller, and go to all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
 from engine.exchange.exchange import Exchange
 from engine.upstream.models.model_catalog import ServedModel
-from engine.upstream.models.regions import are_within, region_text
 from engine.upstream.targets.target import Target
 from engine.upstream.targets.target_groups import TargetGroup
 from engine.values.caller import AllowLists, Caller
 from engine.values.errors import GatewayError
+from engine.values.wildcard import matches
 
 
 class RegionalModels:
@@ -80,3 +80,17 @@ def _within(group: TargetGroup, lists: AllowLists) -> TargetGroup:
 def _elsewhere(subject: str, lists: AllowLists) -> GatewayError:
     message = f"{subject} is not served in the region that is required: {region_text(lists)}."
     return GatewayError(403, "region_not_allowed", message)
+
+
+def are_within(regions: Iterable[str], lists: AllowLists) -> bool:
+    """Whether an upstream with these regions may get a request: each of them must match an entry of
+    each list. An upstream without regions may process a request anywhere, so it may not."""
+    names = tuple(regions)
+    return bool(names) and all(
+        any(matches(name, entry) for entry in allowed) for allowed in lists for name in names
+    )
+
+
+def region_text(lists: AllowLists) -> str:
+    """The required regions for a sentence: `eu or ch`."""
+    return " and ".join(" or ".join(allowed) for allowed in lists)

@@ -1,4 +1,5 @@
-"""Counts the tokens of a request by the tokenizer of its model (`models.x.tokenizer`).
+"""Counts the tokens of requests by the tokenizer of a model (`models.x.tokenizer`), and estimates
+them for models whose upstreams cannot count tokens in the caller's format.
 
 A chat is counted as a server of open models writes its prompt: the texts of its turns, the
 declarations of its tools, and for the marks of the chat template MARKS for each turn and START for
@@ -12,15 +13,18 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from engine.exchange.exchange import Exchange
+from engine import translations
+from engine.config.model_operation import ModelOperation
+from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.prompt_text import prompt_values
-from engine.metering.estimate import file_tokens
+from engine.metering.estimate import estimate, file_tokens
 from engine.metering.tokenizer import MAX_TEXT, Tokenizer
 from engine.translations.neutral import content
 from engine.translations.neutral.refusals import UNREADABLE
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, callable_tools
-from engine.upstream.conditions.chat_request import language_of_request, read_chat
+from engine.upstream.conditions.request_facts import language_of_request, read_chat
 from engine.values.errors import GatewayError
+from engine.values.usage import Takes
 
 MARKS = 5
 """Tokens of a chat template for each turn: its beginning, role, line ends and end."""
@@ -29,6 +33,11 @@ START = 3
 """Tokens of a chat template behind the last turn."""
 
 CountTokens = Callable[[Exchange], int | None]
+ESTIMATE_HEADER = "x-modelway-estimate"
+"""The header of answers that no upstream gave: what it estimates."""
+_HEADERS = [("content-type", "application/json"), (ESTIMATE_HEADER, "tokens")]
+_REQUEST = Takes()
+_UNKNOWN_PATH = (404, 405, 501)
 
 
 def token_counter(tokenizer: Tokenizer) -> CountTokens:
@@ -120,3 +129,33 @@ def _declaration(tool: Tool | BuiltInTool) -> str:
     schema = json.loads(bytes(tool.schema)) if tool.schema is not None else {}
     function = {"name": tool.name, "description": tool.description, "parameters": schema}
     return json.dumps({"type": "function", "function": function}, ensure_ascii=False)
+
+
+def estimate_tokens(operation: ModelOperation, forward: Handler) -> Handler:
+    """A handler that forwards a request if a target can count its tokens. Otherwise, and where the
+    server turns out to have no such path, it answers with the gateway's estimate, marked by the
+    header `x-modelway-estimate: tokens`, without cost."""
+    language = translations.counted_language(operation.dialect, operation.path)
+    assert language is not None
+    assert language.token_count is not None
+    write = language.token_count.write
+
+    def handle(exchange: Exchange) -> Response:
+        if exchange.model.targets:
+            response = forward(exchange)
+            if not _has_no_such_path(response):
+                return response
+        tokens = max(estimate(exchange, _REQUEST).input, 1)
+        return Response(200, [*_HEADERS], write(tokens))
+
+    return handle
+
+
+def _has_no_such_path(response: Response) -> bool:
+    """Whether a server answers as one that does not know the path: many that imitate an API do not
+    count tokens. An answer that speaks of the model knows the path."""
+    if response.status not in _UNKNOWN_PATH:
+        return False
+    if not isinstance(response.body, bytes):
+        response.body = b"".join(response.body)
+    return b"model" not in response.body.lower()

@@ -18,7 +18,7 @@ from engine.translations.neutral.refusals import UNREADABLE
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.translation import StreamTranslator, TranslatedExchange, Translation
 from engine.upstream.client.response import EVENT_STREAM, IncomingResponse, media_type
-from engine.upstream.conditions.chat_request import language_of_request, read_chat
+from engine.upstream.conditions.request_facts import language_of_request, read_chat
 from engine.values.errors import GatewayError
 
 _ENDS = frozenset({"response.completed", "response.incomplete"})

@@ -1,10 +1,10 @@
 """The stage of a WebSocket whose first message says what the session is for, as Gemini's Live API
 has it: the model stands there, and not in the address.
 
-The caller's handshake is accepted as soon as its token is known. Then the first message is the body
-of the request, for all stages that follow: they read, check, limit and edit it, and find the model
-by it. An upstream gets it, with its own name for the model, when it has accepted the session. A
-refusal after the handshake is a close frame.
+The caller's handshake is read before anything else, and accepted as soon as its token is known.
+Then the first message is the body of the request, for all stages that follow: they read, check,
+limit and edit it, and find the model by it. An upstream gets it, with its own name for the model,
+when it has accepted the session. A refusal after the handshake is a close frame.
 """
 
 from __future__ import annotations
@@ -16,16 +16,27 @@ from functools import partial
 import gevent
 import orjson
 from gevent import GreenletExit
+from msgspec import Struct
 
 from engine.dialects import Dialect
+from engine.edge.send_response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interruption import interruption
+from engine.exchange.member_protocols import Headers
 from engine.exchange.outcome import Outcome
 from engine.exchange.request_body import Body, ReceivedBody
 from engine.exchange.request_record import Traffic
+from engine.relay.websocket.channel import Channel
+from engine.relay.websocket.connection_upgrade import require_take_over, send_head
 from engine.relay.websocket.endpoint import Closed, Endpoint
+from engine.relay.websocket.handshake import (
+    Extensions,
+    UpgradeRequest,
+    negotiate_deflate,
+    parse_request,
+    switching_protocols,
+)
 from engine.relay.websocket.open_sessions import SessionLimits
-from engine.upstream.websockets.caller_handshake import read_handshake
 from engine.upstream.websockets.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
@@ -130,3 +141,36 @@ def _refuse(
         with suppress(Closed):
             endpoint.send_text(dialect.socket_error(error, exchange.request_id))
     endpoint.close(code, error.message)
+
+
+class CallerHandshake(Struct, frozen=True):
+    """A valid handshake; `header` and `extensions` are those of the response."""
+
+    request: UpgradeRequest
+    header: str
+    extensions: Extensions
+    max_message: int
+
+    def accept(self, exchange: Exchange, protocol: str, headers: Headers) -> Channel:
+        """The caller's side of the WebSocket, after the response 101 with these headers and the
+        gateway's. Raises AbortConnection if the caller has left."""
+        fields = [*headers, *common_headers(exchange).items()]
+        head = switching_protocols(self.request.key, protocol, self.header, fields)
+        sock, read_ahead = exchange.connection.take_over()
+        send_head(sock, head)
+        return Channel(
+            sock,
+            client=True,
+            limit=self.max_message,
+            extensions=self.extensions,
+            first=read_ahead,
+        )
+
+
+def read_handshake(exchange: Exchange, limits: SessionLimits) -> CallerHandshake:
+    """The handshake of a request. Raises GatewayError 400 or 426 for an invalid one, 501 under a
+    server that cannot hand over its connection."""
+    request = parse_request(exchange.environ)
+    header, extensions = negotiate_deflate(request.extensions, limits.compression)
+    require_take_over(exchange.connection)
+    return CallerHandshake(request, header, extensions, limits.max_message)

@@ -19,7 +19,7 @@ from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.message_edits import MessageEdits
 from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from engine.relay.websocket.session import Session
-from engine.upstream.websockets.caller_handshake import read_handshake
+from engine.upstream.websockets.first_message import read_handshake
 from engine.upstream.websockets.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 

@@ -4,7 +4,7 @@ import pytest
 
 from engine.app.services.bearers import load_keys
 from engine.callers.jwt.refusal import KeysUnavailable
-from engine.upstream.fetch_document import FetchFailed
+from engine.upstream.service_calls import FetchFailed
 from tests.support.signed_tokens import issuers, key_set
 
 KEYS = json.dumps({"keys": key_set()})

@@ -5,7 +5,7 @@ import pytest
 from engine.callers import metrics as callers
 from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process
-from engine.upstream.health import metrics as health
+from engine.upstream.health import watched_target as health
 from engine.upstream.targets import metrics as upstreams
 from tests.support.metrics import figures_after
 

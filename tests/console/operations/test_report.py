@@ -13,8 +13,8 @@ from engine.console.activity.metrics_change import MetricsChange, Snapshot, pars
 from engine.console.operations.report import OperationsReport, failures, queues, targets
 from engine.telemetry.health import ConfigStatus, Health
 from engine.telemetry.metrics.requests import ATTEMPTS, REFUSALS
-from engine.upstream.admission import metrics as admission
-from engine.upstream.health import metrics as health
+from engine.upstream.admission import upstream_gates as admission
+from engine.upstream.health import watched_target as health
 from engine.upstream.targets import metrics as upstreams
 from tests.support.metrics import MetricsPage
 from tests.support.project_app import ProjectApp

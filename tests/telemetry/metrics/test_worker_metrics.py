@@ -16,7 +16,7 @@ from engine.stores.ledger import metrics as ledger
 from engine.telemetry.metrics import process, requests
 from engine.telemetry.metrics.storage.tables import Histogram
 from engine.telemetry.metrics.worker_metrics import WorkerMetrics
-from engine.upstream.health import metrics as health
+from engine.upstream.health import watched_target as health
 from engine.upstream.targets import metrics as upstreams
 from engine.values.usage import Usage
 from tests.support.metric_files import counted

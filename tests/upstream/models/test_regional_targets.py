@@ -5,7 +5,12 @@ import pytest
 from engine.config.models import Choice, Model, TargetConfig
 from engine.upstream import choose
 from engine.upstream.models.build_catalog import build_catalog, fixed_targets
-from engine.upstream.models.regional_targets import RegionalGroup, RegionalModels
+from engine.upstream.models.regional_targets import (
+    RegionalGroup,
+    RegionalModels,
+    are_within,
+    region_text,
+)
 from engine.values.caller import Caller, Team
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
@@ -91,3 +96,23 @@ def test_fixed_targets_elsewhere_are_left_out(upstreams):
     exchange.caller = caller(("ch",))
     with pytest.raises(GatewayError, match="region that is required: ch"):
         regional.order(exchange)
+
+
+@pytest.mark.parametrize(
+    ("regions", "lists", "expected"),
+    [
+        (["eu"], [("eu",)], True),
+        (["us"], [("eu",)], False),
+        (["eu", "us"], [("eu",)], False),
+        (["eu", "us"], [("us", "eu")], True),
+        (["eu-west"], [("eu-*",)], True),
+        (["eu-west"], [("eu-*",), ("eu-north",)], False),
+        ([], [("*",)], False),
+    ],
+)
+def test_every_region_must_match_each_list(regions, lists, expected):
+    assert are_within(regions, tuple(lists)) is expected
+
+
+def test_a_requirement_is_a_text():
+    assert region_text((("eu", "ch"), ("eu-*",))) == "eu or ch and eu-*"

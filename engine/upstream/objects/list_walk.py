@@ -26,8 +26,8 @@ from engine.objects.pages import (
 from engine.objects.response_ids import ResponseSealer
 from engine.process.child_process import ChildFailed
 from engine.relay.held_body import HeldBody, write_all
-from engine.upstream.list_pages import ROWS, join_rows, receive_page, unreadable
-from engine.upstream.object_forward import (
+from engine.upstream.objects.list_pages import ROWS, join_rows, receive_page, unreadable
+from engine.upstream.objects.object_forward import (
     ObjectRoute,
     elsewhere,
     set_targets,

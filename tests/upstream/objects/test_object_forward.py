@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from engine.exchange.opened_ids import Holder
-from engine.upstream.object_forward import ObjectForward, credential_index, with_credential
+from engine.upstream.objects.object_forward import ObjectForward, credential_index, with_credential
 from engine.values.errors import GatewayError
 from tests.support.each import each
 from tests.support.exchanges import new_exchange

@@ -12,7 +12,7 @@ from engine.objects.sealed_ids import RECORDS, Sealer
 from engine.objects.stored_responses import StoredResponses
 from engine.relay.held_body import LARGE
 from engine.stores.database.failures import DatabaseAway
-from engine.upstream.stored_response_forward import StoredResponseForward
+from engine.upstream.objects.stored_response_forward import StoredResponseForward
 from tests.support.exchanges import new_exchange
 from tests.support.object_routes import OWNER, forward, target
 from tests.support.response_rows import ResponseRows

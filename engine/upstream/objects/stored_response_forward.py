@@ -16,7 +16,7 @@ from engine.objects.stored_responses import ResponseEntry, StoredResponses
 from engine.relay.held_body import LARGE
 from engine.relay.whole_body import Correction
 from engine.transforms.edited_body import edit_response
-from engine.upstream.object_forward import ObjectForward
+from engine.upstream.objects.object_forward import ObjectForward
 from engine.upstream.responses.attempt_result import AttemptResult
 from engine.values.json_document import JsonDocument
 from engine.values.json_spans import Ambiguous, JsonPath, member_span

@@ -7,7 +7,7 @@ import pytest
 
 from engine.objects.page_rows import RowReader
 from engine.objects.pages import MAX_PAGES
-from engine.upstream.object_lists import ListForward
+from engine.upstream.objects.object_lists import ListForward
 from engine.values.errors import GatewayError
 from tests.support.object_lists import FACTS, ids, large, listed, page, queries, row
 from tests.support.object_routes import OTHER, forward, opened, sealed, target

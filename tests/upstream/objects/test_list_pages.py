@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from engine.relay.held_body import LARGE
-from engine.upstream.list_pages import MAX_PAGE
-from engine.upstream.object_lists import ListForward
+from engine.upstream.objects.list_pages import MAX_PAGE
+from engine.upstream.objects.object_lists import ListForward
 from engine.values.errors import GatewayError
 from tests.support.object_lists import FACTS, listed, row
 from tests.support.object_routes import forward, opened, target

@@ -8,8 +8,8 @@ from dataclasses import replace
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.opened_ids import Holder
 from engine.upstream.forward import Forward
-from engine.upstream.list_walk import ListWalk
-from engine.upstream.object_forward import (
+from engine.upstream.objects.list_walk import ListWalk
+from engine.upstream.objects.object_forward import (
     ObjectForward,
     with_credential,
 )
