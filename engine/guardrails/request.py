@@ -11,7 +11,7 @@ from engine.exchange.request_body import Body
 from engine.guardrails.guard import Guard
 from engine.guardrails.settings import REQUEST
 from engine.guardrails.texts import request_texts
-from engine.process.loop_turn import FEW_BYTES, await_turn
+from engine.process.preemption import PREEMPTION
 from engine.values.errors import GatewayError
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import Edit, apply_edits, edits
@@ -28,15 +28,12 @@ def judge_request(guard: Guard, exchange: Exchange) -> None:
             message = "The request body cannot be read, and a rule of this gateway depends on it."
             raise GatewayError(400, "unreadable_body", message)
         return
-    if exchange.body.size > FEW_BYTES:
-        await_turn()  # it was parsed and validated
     if is_json(exchange.content.media_type) and not guard.settings.reports:
         _refuse_repeats(exchange)
     texts = request_texts(exchange)
-    if exchange.body.size > FEW_BYTES:
-        await_turn()  # it was searched twice
     paths = {pointer(map(str, path)): path for path in texts}
     by_pointer = {place: texts[path] for place, path in paths.items()}
+    PREEMPTION.end()  # it waits for the guard, and what others compute meanwhile is not its own
     changes = guard.judge(exchange, REQUEST, by_pointer)
     if changes:
         _replace(guard, exchange, {paths[place]: text for place, text in changes.items()})

@@ -18,7 +18,6 @@ from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.stage_services import Services
 from engine.policies.interface import Moment, StagePolicy
-from engine.process.loop_turn import FEW_BYTES, await_turn
 from engine.spec.request_conditions import Condition, ConditionError, compile_condition
 from engine.spec.schemas.member_spellings import Spellings
 from engine.values.errors import GatewayError
@@ -123,8 +122,6 @@ def _build(options: Deny, services: Services) -> Stage:
     def deny(exchange: Exchange, following: Handler) -> Response:
         if options.reads_body:
             _refuse_unread(exchange)
-            if exchange.body.size > FEW_BYTES:
-                await_turn()  # it was parsed and validated
         request = with_edited_headers(exchange, headers) if headers else exchange
         if not all(condition.holds(request) for condition in options.conditions):
             return following(exchange)

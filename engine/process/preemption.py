@@ -3,7 +3,7 @@ milliseconds of processor time, and the others run before it goes on.
 
 That holds between `begin` and `end` only, where a greenlet computes something of its own: elsewhere
 others must not see what it has changed by half. What interrupts nothing is a single call of a
-library in C, such as a parser. `enable` is for processes whose requests are large.
+library in C, such as a parser.
 """
 
 from __future__ import annotations

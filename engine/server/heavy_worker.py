@@ -15,7 +15,6 @@ from gunicorn.errors import AppImportError
 
 from engine.process import file_descriptors
 from engine.process.channel import Channel
-from engine.process.preemption import PREEMPTION
 from engine.server.connection_admission import Admission
 from engine.server.connection_handler import ConnectionHandler
 from engine.server.large_requests.passed_request import (
@@ -33,10 +32,6 @@ class HeavyWorker(Worker):
     most of its memory is that."""
 
     process_name: ClassVar = HEAVY_NAME
-
-    def init_process(self) -> None:
-        PREEMPTION.enable(self.cfg.timeout, self._end_stuck_request)
-        super().init_process()
 
     def keep_channel(self) -> None:
         if self.role.channel is not None:

@@ -27,6 +27,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from engine.edge.falcon_application import Application
 from engine.process import file_descriptors
+from engine.process.preemption import PREEMPTION
 from engine.server.connection_admission import Admission, IdleConnections
 from engine.server.connection_handler import (
     NOTHING_PASSES,
@@ -111,6 +112,7 @@ class Worker(GeventWorker):
             | {"wsgi.url_scheme": "https" if cfg.is_ssl else "http"},
         )
         file_descriptors.raise_limit(cfg.worker_connections)
+        PREEMPTION.enable(cfg.timeout, self._end_stuck_request)
         gevent.config.track_greenlet_tree = False  # spawning is faster without it
         super().init_process()
 

@@ -1,16 +1,18 @@
-"""Taking turns to compute, in a process that serves large requests only
-(`exchange/large_request_turns.py`).
+"""Requests that compute for long: in a process that serves large requests only they take turns
+(`exchange/large_request_turns.py`), and everywhere the event loop goes on meanwhile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import wraps
 
 from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.large_request_turns import Turns
 from engine.exchange.request_body import ReceivedBody
+from engine.process.loop_turn import FEW_BYTES, await_turn
 from engine.process.preemption import PREEMPTION
 
 Watch = Callable[[CallerConnection], AbstractContextManager[None]]
@@ -50,6 +52,22 @@ def in_parts(stage: Stage) -> Stage:
             return stage(exchange, follow)
         finally:
             PREEMPTION.end()
+
+    return computing
+
+
+def in_parts_if_long(stage: Stage) -> Stage:
+    """The same for a stage of a process that serves other requests: only one whose body has more
+    than a few bytes is interrupted, which has been parsed and validated in this turn of the loop.
+    """
+    long = in_parts(stage)
+
+    @wraps(stage)  # whose name `explain` prints
+    def computing(exchange: Exchange, following: Handler) -> Response:
+        if exchange.body.size <= FEW_BYTES:
+            return stage(exchange, following)
+        await_turn()
+        return long(exchange, following)
 
     return computing
 

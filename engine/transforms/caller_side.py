@@ -10,7 +10,6 @@ import orjson
 from engine.exchange.exchange import MISSING, Exchange, RequestEdits
 from engine.exchange.member_protocols import Headers
 from engine.exchange.request_body import Body
-from engine.process.loop_turn import FEW_BYTES, await_turn
 from engine.spec.bodies.multipart import MultipartError, boundary_of, parse
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.form_edits import edit_form, multipart_edits
@@ -39,8 +38,6 @@ def edit_request(
         if edits.query:
             exchange.query = edits.query.apply(exchange.query, values)
         if edits.body and exchange.body.size:
-            if exchange.body.size > FEW_BYTES:
-                await_turn()  # it was parsed, validated and perhaps judged
             _edit_body(exchange, edits.body, values)
     if headers:
         earlier = None if exchange.edits is None else exchange.edits.headers

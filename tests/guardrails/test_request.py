@@ -1,7 +1,9 @@
 """The texts of a request are replaced, and nothing else of it changes."""
 
 import json
+import signal
 
+import gevent
 import pytest
 
 from engine.exchange.exchange import MISSING
@@ -10,14 +12,14 @@ from engine.guardrails import request
 from engine.guardrails.guard import Guard
 from engine.guardrails.request import judge_request
 from engine.guardrails.settings import GuardSettings
-from engine.process.loop_turn import FEW_BYTES
+from engine.process.preemption import Preemption
 from engine.values import json_document
 from engine.values.errors import GatewayError
 from engine.values.json_edit import edits
 from tests.support.exchanges import new_exchange
 from tests.support.growth import MAX_GROWTH, growth
 from tests.support.guard_calls import PlayedGuards
-from tests.support.loop_turns import loop_turns
+from tests.support.preempting import interrupting
 
 REDACT = {"action": "redact", "texts": [{"pointer": "/messages/0/content", "text": "[n\u00e4me]"}]}
 
@@ -108,10 +110,23 @@ def test_a_name_that_is_given_twice_is_refused_since_it_could_be_read_in_two_way
     assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_value")
 
 
-def test_the_loop_turns_before_a_request_is_judged_that_took_long_to_read():
-    bodies = [b'{"messages":[{"content":"%b"}]}' % (b"x" * size) for size in (10, FEW_BYTES)]
-    turns = []
-    for body in bodies:
-        exchange = exchange_of(body, value=json.loads(body))
-        turns.append(loop_turns(lambda e=exchange: judge_request(guard({"action": "pass"}), e)))
-    assert turns[1] > turns[0]
+def test_a_request_is_not_interrupted_any_more_when_the_guard_is_asked(monkeypatch):
+    preemption, asked = Preemption(), []
+    monkeypatch.setattr("engine.guardrails.request.PREEMPTION", preemption)
+    body = b'{"messages":[{"content":"x"}]}'
+    exchange = exchange_of(body, value=json.loads(body))
+    unasked = guard({"action": "pass"})
+
+    def judge(*args):
+        asked.append(signal.getitimer(signal.ITIMER_PROF))
+        return {}
+
+    monkeypatch.setattr(unasked, "judge", judge)
+
+    def compute():
+        preemption.begin()
+        judge_request(unasked, exchange)
+
+    with interrupting(preemption):
+        gevent.spawn(compute).get()
+    assert asked == [(0.0, 0.0)]

@@ -14,8 +14,9 @@ from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Response, compose
 from engine.exchange.large_request_turns import Turns
 from engine.exchange.request_body import Body
+from engine.process.loop_turn import FEW_BYTES
 from engine.process.preemption import INTERVAL, Preemption
-from engine.stages.computing_turn import end_turn, in_parts, take_turn
+from engine.stages.computing_turn import end_turn, in_parts, in_parts_if_long, take_turn
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.exchanges import BodySource, new_exchange
 from tests.support.preempting import interrupting, until_set
@@ -176,3 +177,25 @@ def test_a_stage_in_parts_that_fails_is_interrupted_no_more(
             in_parts(refuse)(new_exchange(BodySource(b"")), lambda exchange: Response(200, []))
         gevent.spawn(others.set)
         assert not until_set(others, 10 * INTERVAL)
+
+
+def test_elsewhere_only_a_stage_with_a_long_body_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    preemption, running = Preemption(), list[bool]()
+    monkeypatch.setattr("engine.stages.computing_turn.PREEMPTION", preemption)
+
+    def compute(exchange: Exchange, following: Handler) -> Response:
+        others = gevent.event.Event()
+        gevent.spawn(others.set)
+        is_long = exchange.body.size > FEW_BYTES
+        running.append(until_set(others, PATIENCE if is_long else 10 * INTERVAL))
+        return following(exchange)
+
+    with interrupting(preemption):
+        handler = compose([in_parts_if_long(compute)], lambda exchange: Response(200, []))
+        for size in (FEW_BYTES, FEW_BYTES + 1):
+            exchange = new_exchange(BodySource(b""))
+            exchange.body = Body(b"x" * size)
+            gevent.spawn(handler, exchange).get()
+    assert running == [False, True]

@@ -1,7 +1,6 @@
 """Transforms on the caller's side: bytes and value of the request stay in agreement."""
 
 import copy
-from functools import partial
 
 import orjson
 import pytest
@@ -10,13 +9,11 @@ from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import MISSING
 from engine.exchange.request_body import Body
 from engine.exchange.spooled_body import spool
-from engine.process.loop_turn import FEW_BYTES
 from engine.transforms.caller_side import edit_request
 from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
-from tests.support.loop_turns import loop_turns
 
 FORM = 'multipart/form-data; boundary="B"'
 
@@ -138,11 +135,3 @@ def test_a_member_that_is_there_twice_refuses_the_request(body):
 def test_a_request_without_a_body_gets_none():
     request = exchange(b"", "text/plain")
     assert not edit(request, {"body": {"set": {"a": 2}}})
-
-
-def test_the_loop_turns_before_a_body_is_edited_that_took_long_to_read():
-    turns = []
-    for size in (10, FEW_BYTES):
-        request = exchange(b'{"a":"%b"}' % (b"x" * size))
-        turns.append(loop_turns(partial(edit, request, {"body": {"remove": ["a"]}})))
-    assert turns[1] > turns[0]

@@ -18,7 +18,7 @@ from engine.plan.route import Route
 from engine.policies import PolicyStep
 from engine.stages.authenticate import authenticate
 from engine.stages.client_secret import bind_first, bind_session
-from engine.stages.computing_turn import Watch, end_turn, in_parts, take_turn
+from engine.stages.computing_turn import Watch, end_turn, in_parts, in_parts_if_long, take_turn
 from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.receive import receive
@@ -116,6 +116,11 @@ class StageCache:
         if self._services.turns is None:
             return stage
         return self.once("in parts", stage, lambda: in_parts(stage))
+
+    def in_parts_if_long(self, stage: Stage) -> Stage:
+        """The same for a stage that computes with some bodies only, in any process."""
+        make = in_parts_if_long if self._services.turns is None else in_parts
+        return self.once("in parts if long", stage, lambda: make(stage))
 
     def end_turn(self) -> list[Stage]:
         """Ends that turn."""

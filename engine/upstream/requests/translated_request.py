@@ -13,6 +13,7 @@ from engine.config.models import Model
 from engine.config.operations_by_model import Kind, ModelOperations
 from engine.exchange.exchange import MISSING, Exchange
 from engine.objects.summaries import Summaries
+from engine.process.loop_turn import FEW_BYTES
 from engine.process.preemption import PREEMPTION
 from engine.translations import AnyExchange, AnyTranslation
 from engine.translations.neutral.language import Language, RequestLine
@@ -197,7 +198,8 @@ class TranslatedRequests:
         result = self._results.get(key)
         if result is None:
             try:
-                PREEMPTION.begin()
+                if self._exchange.body.size > FEW_BYTES:
+                    PREEMPTION.begin()
                 result = self._translations.request(self._exchange, target, translation)
             except GatewayError as error:
                 result = without_frames(error)

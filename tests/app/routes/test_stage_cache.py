@@ -11,7 +11,9 @@ from engine.app.routes.stage_cache import StageCache
 from engine.callers.limits.route_limits import Part
 from engine.config.models import TargetConfig
 from engine.edge.same_origin import SameOrigin
+from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.large_request_turns import Turns
+from engine.offline.rehearsal.rehearse import stage_name
 from engine.plan.route import Route
 from engine.spec.security import Carrier
 from engine.stages.validate import UNCHECKED
@@ -48,6 +50,21 @@ def test_only_where_requests_take_turns_a_stage_is_interrupted(shared: StageCach
         "receive",
         "in_parts",
     ]
+
+
+def test_a_stage_that_computes_with_some_bodies_is_interrupted_everywhere(
+    shared: StageCache,
+) -> None:
+    heavy, stage = StageCache(replace(SERVICES, turns=Turns(1)), SameOrigin()), receive_nothing
+    stages = [each.in_parts_if_long(stage) for each in (shared, shared, heavy)]
+    assert stages[0] is stages[1]
+    assert stage_name(stages[0]) == stage_name(stage)
+    assert stage not in stages
+    assert stages[2].__qualname__.startswith("in_parts.")
+
+
+def receive_nothing(exchange: Exchange, following: Handler) -> Response:
+    return following(exchange)
 
 
 def test_other_settings_have_a_stage_of_their_own(route: Route, shared: StageCache) -> None:
