@@ -19,7 +19,7 @@ from engine.metering.estimate import (
     with_characters,
 )
 from engine.metering.json_reader import near_end, type_of
-from engine.process.loop_turn import paced
+from engine.process.loop_turn import await_turn, paced
 from engine.values.event_json import event_json, split_events
 from engine.values.usage import Usage
 
@@ -96,6 +96,7 @@ class EventReader:
         self._unsampled += len(event)
         sample = event[:_LONG_SAMPLE]
         self._long_output += output_bytes(sample, self._output) * len(event) // len(sample)
+        await_turn()  # so far it was split and sampled
         at = event.rfind(self._key)  # which takes half the time of `find`
         if at < 0:
             return

@@ -106,14 +106,14 @@ def test_a_connection_carries_small_and_large_requests(
     assert [len(each.body) > 2_000 for each in upstream.requests] == [False, True, False, True]
 
 
-def test_only_heavy_workers_are_interrupted_while_they_compute(running: Running) -> None:
+def test_all_workers_are_interrupted_while_they_compute(running: Running) -> None:
     (worker,) = running.workers()
 
     def is_interrupted(pid: int) -> bool:
         (mask,) = re.findall(r"^SigCgt:\s*(\w+)$", status_of(pid), re.MULTILINE)
         return bool(int(mask, 16) >> (signal.SIGPROF - 1) & 1)
 
-    assert [is_interrupted(pid) for pid in (worker, heavy_of(running))] == [False, True]
+    assert [is_interrupted(pid) for pid in (worker, heavy_of(running))] == [True, True]
 
 
 def status_of(pid: int) -> str:

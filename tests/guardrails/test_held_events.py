@@ -6,6 +6,7 @@ import pytest
 
 from engine import dialects
 from engine.guardrails.held_events import MAX_EVENTS, MAX_HELD, HeldEvents
+from engine.values.event_json import LONG_EVENT
 from tests.support.growth import MAX_GROWTH, Work, growth
 from tests.support.loop_turns import loop_turns
 
@@ -152,3 +153,17 @@ def test_too_many_events_are_full():
     assert not events.is_full
     events.add(b"data: 1\n\n")
     assert events.is_full
+
+
+def test_a_long_event_is_read_as_others_are():
+    text = "x" * LONG_EVENT
+    events, passed = held(OPENAI, delta(text))
+    assert (passed, list(events.texts().values())) == (b"", [text])
+    for data in (
+        f'{{"n": 1e999, "a": "{text}"}}',
+        f'"{text}\\ud800"',
+        f'{{"n": NaN, "a": "{text}"}}',
+    ):
+        for size in (len(text), 1):
+            events, _ = held(OPENAI, f"data: {data.replace(text, text[:size])}\n\n".encode())
+            assert events.is_unread

@@ -16,7 +16,8 @@ import orjson
 
 from engine.mcp.protocol.json_rpc import ProtocolError, check_depth
 from engine.mcp.protocol.streamed_result import event_data
-from engine.process.loop_turn import pacer
+from engine.process.loop_turn import FEW_BYTES, pacer
+from engine.process.preemption import PREEMPTION
 
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _MAX_TEXT = 500
@@ -86,12 +87,15 @@ class ReplyReader:
         try:
             message = orjson.loads(data)
             pace()
+            if len(data) > FEW_BYTES:  # to walk through thousands of tools takes milliseconds
+                PREEMPTION.begin()
             check_depth(data, message)
-            pace()
         except (orjson.JSONDecodeError, ProtocolError) as error:
             if self._is_stream:
                 return  # a stream may have others
             raise RemoteError(f"The server's answer is not JSON of MCP: {error}") from error
+        finally:
+            PREEMPTION.end()
         if not isinstance(message, dict):
             return
         if isinstance(method := message.get("method"), str):

@@ -61,8 +61,13 @@ class Inflation(Extension):
         """The data of a compressed frame; yields between the steps. Raises PayloadTooBig if it has
         more than `limit` bytes, ProtocolError."""
         pieces: list[bytes] = []
-        size = 0
-        for data in (frame.data, _END) if frame.fin else (frame.data,):
+        size = turned = 0
+        view = memoryview(frame.data)  # in steps: what is left of a step is copied
+        starts = range(0, len(view), _COMPRESSED)
+        steps: list[BytesLike] = [view[at : at + _COMPRESSED] for at in starts]
+        if frame.fin:
+            steps.append(_END)
+        for data in steps:
             is_full = True
             while data or is_full:
                 most = min(_DECOMPRESSED, limit + 1 - size)
@@ -75,7 +80,8 @@ class Inflation(Extension):
                     raise PayloadTooBig(None, limit)
                 pieces.append(piece)
                 data, is_full = self._decoder.unconsumed_tail, len(piece) == most
-                if is_full:
+                if is_full or size - turned >= _DECOMPRESSED:
+                    turned = size
                     yield
         if len(pieces) > 2:
             yield  # to join megabytes takes milliseconds

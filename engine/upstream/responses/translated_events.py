@@ -16,13 +16,20 @@ from engine.dialects.interface.error_forms import event_document
 from engine.exchange.member_protocols import Headers
 from engine.metering.readers import Reader
 from engine.process.loop_turn import FEW_BYTES, paced
+from engine.process.preemption import PREEMPTION
 from engine.relay.filter import Filter
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import AnyStreamTranslator
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.upstream.client.failures import InvalidAnswer
 from engine.values.errors import EventTooLarge, GatewayError, without_frames
-from engine.values.event_json import event_type, json_or_none, split_events
+from engine.values.event_json import (
+    LONG_EVENT,
+    event_type,
+    json_or_none,
+    long_data,
+    split_events,
+)
 from engine.values.redaction import Redaction
 
 _QUIET = 5.0
@@ -139,6 +146,9 @@ class TranslatedEvents(Filter):
         """Append the translation of clean events to `output`, also of those before an error."""
         if not self._started and not (events := self._translate_start(events, output)):
             return
+        if len(events) > LONG_EVENT:
+            self._translate_long(events, output)
+            return
         self._read_usage(events)
         data: Iterable[bytes] = map(_JOINED, _DATA.findall(events))
         if self._has_types_in_names or events.find(_ERROR_NAME) >= 0:
@@ -146,6 +156,22 @@ class TranslatedEvents(Filter):
         if len(events) > FEW_BYTES:
             data = paced(data)
         output.extend(map(self._event, data))  # lazy: appends up to an error
+
+    def _translate_long(self, events: bytes, output: list[bytes]) -> None:
+        """The same where one may be long: every step over it takes the event loop milliseconds, and
+        others have their turn between two."""
+        self._read_usage(events)
+        for event in paced(split_events(events)):
+            try:
+                PREEMPTION.begin()
+                if self._has_types_in_names or event.startswith(_ERROR_NAME):
+                    data = _data_of(event)
+                else:
+                    data = b"\n".join([event[start:end] for start, end in long_data(event)])
+                if data:
+                    output.append(self._event(data))
+            finally:
+                PREEMPTION.end()
 
     def _translate_start(self, events: bytes, output: list[bytes]) -> bytes:
         """Translate one by one the events up to that with which the answer begins, which tells the

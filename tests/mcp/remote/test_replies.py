@@ -2,12 +2,17 @@
 
 import json
 
+import gevent
 import pytest
 
+from engine.mcp.remote import replies
 from engine.mcp.remote.replies import RemoteError, ReplyReader
+from engine.process.loop_turn import FEW_BYTES
+from engine.process.preemption import Preemption
 from tests.support.each import each
 from tests.support.loop_turns import loop_turns
 from tests.support.mcp_upstreams import event
+from tests.support.preempting import interrupting, until_set
 
 ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": []}}
 EVENTS = "text/event-stream"
@@ -70,3 +75,18 @@ def test_more_bytes_than_the_bound_are_not_read():
 def test_a_flood_of_events_leaves_turns_to_others():
     reader = ReplyReader(7, EVENTS, 1_000_000)
     assert loop_turns(lambda: reader.feed(event({"method": "a"}) * 2_000)) >= 2
+
+
+def test_others_go_on_while_the_levels_of_many_tools_are_counted(monkeypatch):
+    preemption, others, seen = Preemption(), gevent.event.Event(), []
+    monkeypatch.setattr(replies, "PREEMPTION", preemption)
+
+    def count(data, message):
+        gevent.spawn(others.set)
+        seen.append(until_set(others))
+
+    monkeypatch.setattr(replies, "check_depth", count)
+    data = json.dumps({**ANSWER, "result": {"content": ["x" * FEW_BYTES]}}).encode()
+    with interrupting(preemption):
+        gevent.spawn(read, data, "application/json", 1_000_000, len(data)).get()
+    assert seen == [True]

@@ -7,7 +7,7 @@ import random
 import pytest
 from websockets.exceptions import PayloadTooBig, ProtocolError
 from websockets.extensions.permessage_deflate import PerMessageDeflate
-from websockets.frames import CONT, PING, TEXT, Frame, Opcode
+from websockets.frames import BINARY, CONT, PING, TEXT, Frame, Opcode
 
 from engine.process.loop_turn import paced
 from engine.relay.websocket import deflate as module
@@ -103,3 +103,12 @@ def test_the_loop_has_a_turn_wherever_it_is_time(monkeypatch: pytest.MonkeyPatch
 def test_what_does_not_decompress_breaks_the_protocol() -> None:
     with pytest.raises(ProtocolError, match="decompression failed"):
         inflated(pair()[1], Frame(TEXT, b"\xff\xff\xff", True, True))
+
+
+def test_what_hardly_gets_smaller_is_read_in_steps_as_well() -> None:
+    data = random.Random(1).randbytes(2_000_000)
+    sender, receiver = pair()
+    frame = Frame(BINARY, b"".join(deflate(sender, BINARY, data, True)), True, True)
+    text, steps = inflated(receiver, frame)
+    assert text == data
+    assert steps >= 5

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 
+import gevent
 import pytest
 
 from engine import dialects, translations
+from engine.process.preemption import Preemption
 from engine.relay.sse import NotAnEvent
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.refusals import LossRules
 from engine.upstream.client.failures import InvalidAnswer
+from engine.upstream.responses import translated_events
 from engine.upstream.responses.translated_events import TranslatedErrors, TranslatedEvents
+from engine.values.event_json import LONG_EVENT, long_data
 from engine.values.redaction import Redaction
 from tests.support.clock import Clock
 from tests.support.loop_turns import loop_turns
+from tests.support.preempting import interrupting, until_set
 from tests.support.translations import relayed
 
 KEY = "sk-live-0123456789abcdef"
@@ -208,3 +213,33 @@ def test_the_loop_turns_between_events_that_are_many():
     stream, data = Stream(), chunk("x") * 400
     assert loop_turns(lambda: stream.text(chunk("x"), data)) >= 400
     assert loop_turns(lambda: stream.text(chunk("x"))) <= 1
+
+
+def test_a_long_event_is_translated_as_others_are():
+    text = "x" * LONG_EVENT
+    stream = Stream()
+    assert stream.text(chunk("a"), chunk("b") + chunk(text) + chunk("c")) == f"ab{text}c"
+    stream = Stream()
+    stream.text(chunk("a"))
+    assert b'"error"' not in stream.events.feed(chunk("b"))
+    error = b'event: error\ndata: {"error":{"message":"full"}}\n\n'
+    stream.events.feed(chunk(text) + error)
+    assert b"full" in stream.events.failure.text
+
+
+def test_others_go_on_while_a_long_event_is_translated(monkeypatch):
+    preemption, others, stream = Preemption(), gevent.event.Event(), Stream()
+    monkeypatch.setattr(translated_events, "PREEMPTION", preemption)
+    stream.text(chunk("a"))
+    seen = []
+    data = chunk("x" * LONG_EVENT)
+
+    def splits(event):
+        gevent.spawn(others.set)
+        seen.append(until_set(others))
+        return long_data(event)
+
+    monkeypatch.setattr(translated_events, "long_data", splits)
+    with interrupting(preemption):
+        gevent.spawn(stream.events.feed, data).get()
+    assert seen == [True]
