@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
 from engine.exchange.exchange import Exchange
@@ -21,15 +21,15 @@ class LimitSet:
 
     All requests with the same counters share one object. The costs of a request are one number per
     quota, in the order of `rules`. `settles`: the final costs of a request may differ from the
-    first ones even if it reaches an upstream. `warns`: some of them have warnings. `earlier` are
-    the quotas of the same request that were taken before these.
+    first ones even if it reaches an upstream. `warns`: some of them have warnings. `earlier` makes
+    the set of the same request that was taken before these; it is called if that has quotas.
     """
 
     def __init__(
         self,
         rules: Sequence[QuotaRule],
         sharers: Sequence[str],
-        earlier: LimitSet | None = None,
+        earlier: Callable[[], LimitSet] | None = None,
     ) -> None:
         self.rules = tuple(rules)
         self.sharers = tuple(sharers)
@@ -109,8 +109,8 @@ class LimitSet:
     @cached_property
     def _with_earlier(self) -> LimitSet:
         """These quotas behind the earlier ones."""
-        earlier = self._earlier
-        assert earlier is not None
+        assert self._earlier is not None
+        earlier = self._earlier()
         return LimitSet([*earlier.rules, *self.rules], [*earlier.sharers, *self.sharers])
 
 
@@ -159,7 +159,12 @@ class _Shape:
         """The headers of the quotas that have the smallest share left, one of each kind."""
         amounts = self._amounts
         tightest = tuple(
-            min(group, key=lambda at: remaining[at] / amounts[at]) for group in self._groups
+            [
+                group[0]
+                if len(group) == 1
+                else min(group, key=lambda at: remaining[at] / amounts[at])
+                for group in self._groups
+            ]
         )
         headers = self._headers.get(tightest)
         if headers is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from engine.callers.limits.limit_set import LimitSet
 from engine.callers.limits.request_names import RequestNames, team_name
@@ -120,7 +120,7 @@ class RouteLimits:
         return LimitSet(
             [rule for rule, _ in rules],
             [sharer for _, sharer in rules],
-            None if earlier is None else earlier._create(name, quotas, teams, where, ()),
+            None if earlier is None else partial(earlier._create, name, quotas, teams, where, ()),
         )
 
     def _own_rules(self, kind: str, quotas: Sequence[Quota]) -> list[QuotaRule]:

@@ -72,6 +72,15 @@ def set_back(record: bytes | None, bucket: int) -> bytes | None:
     return HEAD.pack(total, bucket, count) + older
 
 
+def sweep(record: bytes, bucket: int) -> bytes | None:
+    """The record as it stays in a store, see `set_back`; None if nothing of it counts any more."""
+    _, newest, count = _head_of(record)
+    if count and newest <= bucket <= newest + BUCKETS:  # the usual case
+        return record
+    adjusted = set_back(record, bucket) or record
+    return adjusted if read(adjusted, bucket)[0] else None
+
+
 def take(
     record: bytes | None, amount: int, cost: int, tick: int, now: int
 ) -> tuple[bytes, int, float] | None:

@@ -122,6 +122,22 @@ def test_after_a_clock_is_set_back_all_counts_as_taken_now(back):
     assert windows.set_back(record, bucket) is None
 
 
+@pytest.mark.parametrize("age", [-80, -1, 0, 1, 22, 23, 31, 32, 33, 34, 80])
+@pytest.mark.parametrize("costs", [(2, 0), (0, 3), (2, 3)])
+@pytest.mark.parametrize("is_corrected", [False, True])
+def test_a_sweep_keeps_what_counts_and_drops_what_does_not(age, costs, is_corrected):
+    earlier, later = costs
+    record, _ = take(None, 9, earlier, 32.0, NOW)
+    record, _ = take(record, 9, later, 32.0, NOW + 10 * SECOND)
+    newest = NOW // SECOND + 10
+    if is_corrected:  # the newest bucket is empty
+        record = windows.correct(record, newest, newest, -later) or record
+    bucket = newest + age
+    total = windows.read(record, bucket)[0]
+    swept = windows.sweep(record, bucket)
+    assert swept == ((windows.set_back(record, bucket) or record) if total else None)
+
+
 @pytest.mark.parametrize(
     ("age", "by", "total"),
     [
