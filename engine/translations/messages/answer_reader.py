@@ -106,6 +106,8 @@ class Reader(MessageReader[BlockReader]):
             if ending is not None and has_reason and self._finish is None:
                 self._finish = fields.read_finish(ending)
         elif event.type == "message_stop":
+            if self._finish is None and self._blocks.count and self._blocks.current is None:
+                self._finish = events.Finish(stop="end")  # gateways lose the reason
             return self.end()
         elif event.type != "ping":
             fields.ERRORS.refuse(data)  # in another vendor's form, as gateways write it

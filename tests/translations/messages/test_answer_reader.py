@@ -67,6 +67,17 @@ def test_a_stream_may_end_after_its_stop_reason() -> None:
     assert read(START, TEXT, text("a"), STOP, END).candidates[0].blocks == [Text(text="a")]
 
 
+def test_a_stream_whose_end_has_no_reason_is_complete() -> None:
+    no_reason = {**END, "delta": {"stop_reason": None}}
+    finish = read(START, TEXT, text("a"), STOP, no_reason, LAST).candidates[0].finish
+    assert (finish.stop, finish.native) == ("end", "")
+    finish = read(START, CALL, STOP, no_reason, LAST).candidates[0].finish
+    assert finish.stop == "tool_calls"
+    for incomplete in ([START, no_reason, LAST], [START, TEXT, text("a"), no_reason, LAST]):
+        with pytest.raises(BrokenAnswer):
+            read(*incomplete)
+
+
 def test_what_follows_the_end_is_ignored() -> None:
     reader = Reader()
     for document in (START, END, LAST):
