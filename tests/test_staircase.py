@@ -29,7 +29,7 @@ EDGES = {
     "gevent.socket": (
         *("upstream.client", "relay.websocket", "server.sockets", "server.large_requests"),
         "server.heavy_worker",
-        *("process.child_computation", "process.channel"),
+        *("process.computation", "process.channel"),
     ),
     "gevent.ssl": ("upstream.client",),
     # The fetchers of tokens run in a process of their own.

@@ -17,8 +17,7 @@ from engine.callers.records import (
     Callers,
     Records,
 )
-from engine.process.channel import Stream
-from engine.process.pickled_messages import receive_message, send_message
+from engine.process.channel import Stream, receive_message, send_message
 from engine.stores.database.failures import DatabaseError
 from engine.values.caller import Caller
 

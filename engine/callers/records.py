@@ -16,8 +16,7 @@ from typing import Any, Protocol
 
 from engine.callers.batch_lookup import within
 from engine.exchange.stage_services import BatchStore, RecordedTokens, ResponseStore, UsageSums
-from engine.process.channel import Channel, Stream
-from engine.process.pickled_messages import receive_message, send_message
+from engine.process.channel import Channel, Stream, receive_message, send_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError
 from engine.values.caller import Caller
 

@@ -13,8 +13,7 @@ from typing import Any
 from engine.config import duration_bounds, likely_number, likely_value
 from engine.config.keys import ANNOTATION
 from engine.config.likely_value import flag, plain
-from engine.source.invisible import without_invisible
-from engine.source.suggestion import near
+from engine.source.suggestion import near, without_invisible
 from engine.values.trees import Section, is_number
 
 _LOCATIONS = (

@@ -12,9 +12,8 @@ from engine.config import keys
 from engine.config.json_schema import schema as root_schema
 from engine.config.keys import ANNOTATION, ENTRY, Key
 from engine.source import files
-from engine.source.invisible import invisible, without_invisible
 from engine.source.problem import Path
-from engine.source.suggestion import did_you_mean, distance, near
+from engine.source.suggestion import did_you_mean, distance, invisible, near, without_invisible
 from engine.values.trees import Section
 
 _POLICIES = "policies"

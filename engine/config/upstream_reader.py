@@ -9,7 +9,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 from engine import credentials
 from engine.config import keys, provider_defaults
-from engine.config.caller_choices import known_choices, unknown_choices
 from engine.config.health import (
     RateLimitsConfig,
     read_ejection,
@@ -27,6 +26,8 @@ from engine.config.upstreams import (
     Retry,
     Tls,
     UpstreamConfig,
+    known_choices,
+    unknown_choices,
 )
 from engine.credentials import Credential
 from engine.source.problem import Findings, Path

@@ -19,8 +19,7 @@ from engine.edge.body_reader import RequestBodyReader
 from engine.edge.send_response import common_headers, has_body, send
 from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import NO_VARIABLES, Exchange, Handler, Response, new_request_id
-from engine.exchange.interruption import interruption
-from engine.exchange.outcome import Outcome
+from engine.exchange.outcome import Outcome, interruption
 from engine.values.errors import (
     AbortConnection,
     AbortReason,

@@ -12,8 +12,7 @@ import gevent
 from gevent import GreenletExit
 
 from engine.exchange.exchange import Exchange, Handler, Observer, Response
-from engine.exchange.interruption import CallCancelled, TokenRevoked
-from engine.exchange.outcome import Outcome
+from engine.exchange.outcome import CallCancelled, Outcome, TokenRevoked
 
 log = logging.getLogger("modelway")
 

@@ -1,11 +1,16 @@
-"""Reading a WSGI environ (PEP 3333): names of headers, lists in headers, WebSocket requests."""
+"""Reading a WSGI environ (PEP 3333): names of headers, lists in headers, WebSocket requests; and
+the headers of a request as transforms edit them for an upstream.
+"""
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
+
+from engine.exchange.exchange import Exchange
 
 SINGLE_HEADERS = frozenset(
     {"host", "content-type", "content-length", "content-location", "content-range", "location"}
@@ -87,3 +92,21 @@ def wants_websocket(environ: Mapping[str, Any]) -> bool:
         "HTTP_SEC_WEBSOCKET_KEY" in environ
         or "websocket" in comma_separated(environ.get("HTTP_UPGRADE"))
     )
+
+
+def with_edited_headers(exchange: Exchange, names: Collection[str]) -> Exchange:
+    """The request with these headers after the edits of transforms; the same object if there are
+    none. Names are in lower case. Raises GatewayError 400 for a value that is not valid in a
+    header."""
+    edits = exchange.edits
+    if edits is None or edits.headers is None:
+        return exchange
+    environ = dict(exchange.environ)
+    values = ((name, environ.pop(environ_key(name), None)) for name in names)
+    fields = [(name, value) for name, value in values if value is not None]
+    for name, value in edits.headers(fields):
+        if name in names:
+            environ[environ_key(name)] = value
+    edited = copy.copy(exchange)
+    edited.environ = environ
+    return edited

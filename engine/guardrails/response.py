@@ -12,8 +12,7 @@ from engine import dialects
 from engine.dialects import Dialect
 from engine.dialects.interface.usage import OutputMembers
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.interruption import interruption
-from engine.exchange.outcome import Outcome
+from engine.exchange.outcome import Outcome, interruption
 from engine.exchange.push_stream import MAX_PIECE, Pipeline, PushStream
 from engine.guardrails.contract import Window
 from engine.guardrails.guard import Guard

@@ -21,7 +21,7 @@ from typing import Any
 
 import lmdb
 
-from engine.machine.file_room import reserve
+from engine.machine.mapped_numbers import reserve
 from engine.process.runtime_dir import prepare
 
 Transaction = Any

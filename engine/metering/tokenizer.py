@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 from weakref import WeakValueDictionary
 
-from engine.process.native_thread import in_native_thread
+from engine.process.computation import in_native_thread
 
 MAX_FILE = 128_000_000
 """Bytes of a file. The largest of published models has 35 MB."""

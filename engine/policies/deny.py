@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.config.json_schema import Schema
-from engine.exchange.edited_headers import with_edited_headers
+from engine.exchange.environ_headers import with_edited_headers
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.stage_services import Services
 from engine.policies.interface import Moment, StagePolicy

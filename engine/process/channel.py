@@ -1,10 +1,15 @@
-"""Passes sockets from workers to another process, over a pair of sockets that both inherit."""
+"""What processes of one gateway pass to each other: sockets, from workers to another process over a
+pair of sockets that both inherit, and messages over a stream socket, pickled, with their length.
+"""
 
 from __future__ import annotations
 
 import errno
+import pickle
 import socket
+import struct
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 import gevent.socket
 from gevent.socket import wait_read
@@ -15,6 +20,8 @@ _FULL = (errno.EAGAIN, errno.ENOBUFS, errno.ETOOMANYREFS)
 
 Stream = gevent.socket.socket
 """One end of a pair whose other end was passed to another process."""
+_PIECE = 65_536
+_LENGTH = struct.Struct("!I")
 
 
 class Channel:
@@ -72,3 +79,46 @@ class Channel:
             except BlockingIOError:  # another one was faster
                 continue
             return descriptors if data else None
+
+
+class StreamSocket(Protocol):
+    """What is used of a socket."""
+
+    def sendall(self, data: bytes, /) -> object: ...
+    def recv(self, size: int, /) -> bytes: ...
+
+
+def send_message(sock: StreamSocket, value: object) -> None:
+    """Raises OSError if the other process has died."""
+    send_bytes(sock, pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
+
+
+def send_bytes(sock: StreamSocket, data: bytes) -> None:
+    """Send bytes with their length; a copy of large ones would take as long as sending them. Raises
+    OSError."""
+    if len(data) <= _PIECE:
+        sock.sendall(_LENGTH.pack(len(data)) + data)
+        return
+    sock.sendall(_LENGTH.pack(len(data)))
+    sock.sendall(data)
+
+
+def receive_message(sock: StreamSocket) -> Any:
+    """Wait for a message. Raises EOFError or OSError if the other process has died."""
+    return pickle.loads(receive_bytes(sock))  # noqa: S301 - of our own process
+
+
+def receive_bytes(sock: StreamSocket) -> bytes:
+    """Wait for bytes that `send_bytes` sends. Raises EOFError or OSError."""
+    (length,) = _LENGTH.unpack(_receive(sock, _LENGTH.size))
+    return _receive(sock, length)
+
+
+def _receive(sock: StreamSocket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        piece = sock.recv(min(_PIECE, size - len(data)))
+        if not piece:
+            raise EOFError("the other process has ended")
+        data += piece
+    return bytes(data)

@@ -12,7 +12,7 @@ from typing import IO, TypeVar
 
 import gevent
 
-from engine.process.child_computation import compute_in_child
+from engine.process.computation import compute_in_child
 from engine.values.content_coding import DecodeError, decode_body, decoder
 
 LARGE = 1_000_000

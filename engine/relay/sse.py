@@ -54,7 +54,7 @@ class NotAnEvent(Exception):
         self.document = document
 
     def __reduce__(self) -> tuple[type, tuple[bytes, int]]:
-        """For pickle: an answer may be read in another process (`process/child_computation.py`)."""
+        """For pickle: an answer may be read in another process (`process/computation.py`)."""
         return type(self), (self.text, self.status)
 
 

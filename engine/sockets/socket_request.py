@@ -14,7 +14,7 @@ from gevent import GreenletExit
 
 from engine.dialects import Dialect
 from engine.exchange.caller_connection import Answer, InternalCaller, TrySend
-from engine.exchange.interruption import CallerLeft, interruption
+from engine.exchange.outcome import CallerLeft, interruption
 from engine.objects.response_items import items_of, join_items, output_items, whole_request
 from engine.process.loop_turn import await_turn
 from engine.sockets.events import EventMessages

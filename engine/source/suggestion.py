@@ -1,7 +1,8 @@
-"""Suggestions for misspelt names: `did you mean 'x'?`.
+"""Suggestions for misspelt names (`did you mean 'x'?`), and names of invisible characters.
 
 A name is suggested if at most a third of the letters of the longer one are wrong; a wrong
-suggestion is worse than none.
+suggestion is worse than none. Characters that look like a space or like nothing come from editors,
+chats and web pages.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import difflib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-
-from engine.source.invisible import invisible, without_invisible
 
 _NEIGHBOURS = 30
 """Candidates on each side of the name, in the sorting by beginnings and in that by ends."""
@@ -22,6 +21,20 @@ _LISTED = 9
 _MAX_LENGTH = 200
 _MAX_EDITS = 8
 """The most wrong letters of a long name."""
+_NAMES = {
+    "\u00a0": "a no-break space",
+    "\u00ad": "a soft hyphen",
+    "\u2007": "a figure space",
+    "\u200b": "a zero-width space",
+    "\u200c": "a zero-width non-joiner",
+    "\u200d": "a zero-width joiner",
+    "\u200e": "a left-to-right mark",
+    "\u202f": "a narrow no-break space",
+    "\u2060": "a word joiner",
+    "\u3000": "an ideographic space",
+    "\ufeff": "a byte order mark",
+}
+_REMOVE = dict.fromkeys(map(ord, _NAMES))
 
 
 def near(name: object, names: Iterable[str]) -> str | None:
@@ -138,3 +151,16 @@ def _shared(a: str, b: str) -> int:
     while end < length - start and a[-1 - end] == b[-1 - end]:
         end += 1
     return 2 * (start + end) - len(b)
+
+
+def invisible(text: str) -> str:
+    """The name of the first such character in a text, with its code; "" if there is none."""
+    for char in text:
+        if char in _NAMES:
+            return f"{_NAMES[char]} (U+{ord(char):04X})"
+    return ""
+
+
+def without_invisible(text: str) -> str:
+    """A text without these characters, and without spaces at its ends."""
+    return text.translate(_REMOVE).strip()

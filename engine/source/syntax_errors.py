@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import yaml
 
-from engine.source.invisible import invisible
 from engine.source.nodes import Loader
+from engine.source.suggestion import invisible
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 _SAME_COLUMN = "keys of a mapping begin in the same column"

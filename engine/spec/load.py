@@ -1,5 +1,5 @@
 """Reads an OpenAPI document from its files, with its overlays and the files that it refers to, and
-repairs it: what one of the cache has behind it.
+repairs it: what one of the cache has behind it. The repairs of schemas are found by their place.
 
 A start with cached documents does not import this module nor what only it needs, a third of the
 modules of the room.
@@ -9,21 +9,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
+from operator import attrgetter
 from pathlib import Path as FilePath
 
-from engine.source.problem import Findings
+from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
 from engine.spec.document import overlay
 from engine.spec.document.checks import misspelt_keys, unreadable_parts
-from engine.spec.document.item_schemas import describe_items
-from engine.spec.document.node import Library
+from engine.spec.document.node import Library, Node
+from engine.spec.document.path_items import operations_of
 from engine.spec.document.references import dynamic_references, reference_siblings
 from engine.spec.document.references.absolute_references import check_references, remove_lost
 from engine.spec.document.references.self_references import remove_self_references
-from engine.spec.document.repairs.apply import repair
+from engine.spec.document.repairs import SchemaRepair, recursion, repeated_variables, schemas
 from engine.spec.document.swagger.conversion import convert
+from engine.values.discovery import Plugins
+from engine.values.media_types import essence, sequence_kind
 
 _VERSION = re.compile(r"3\.[012](?![0-9])")
+_REPAIRS: Plugins[SchemaRepair] = Plugins(
+    "engine.spec.document.repairs", "REPAIR", SchemaRepair, without=("repeated_variables",)
+)
 
 
 def load(
@@ -94,3 +101,57 @@ def load_and_repair(
         return None
     reference_siblings.apply(walked, findings)
     return library
+
+
+def repair(library: Library, findings: Findings) -> None:
+    """Repair every schema of a library; each repair is a warning."""
+    kinds = _schema_repairs()
+    every_key = frozenset[str]().union(*(kind.keys for kind in kinds))
+    repairable = list(schemas(library, findings, every_key))
+    for schema in repairable:
+        value = schema.value
+        for kind in kinds:
+            if not kind.keys.isdisjoint(value):
+                kind.repair(schema)
+    for schema in repairable:
+        recursion.remove_anchors(schema)
+    repeated_variables.make_optional(library, findings)
+
+
+@cache
+def _schema_repairs() -> list[SchemaRepair]:
+    """The repairs of schemas, in the order in which they run."""
+    return sorted(_REPAIRS.all(), key=attrgetter("turn"))
+
+
+def describe_items(library: Library) -> None:
+    """Describe each sequence that a request may have as an array, with its `itemSchema` for every
+    item: a request is judged when all of it has arrived."""
+    for item in [item for _, item in library.document.get("paths").items()]:
+        for _, operation in operations_of(item):
+            for name, media in operation.get("requestBody").get("content").items():
+                if sequence_kind(essence(name)):
+                    _describe(media)
+
+
+def _describe(media: Node) -> None:
+    item = media.literal("itemSchema")
+    if not isinstance(item.value, dict | bool):
+        return
+    pointer = item.pointer
+    ref = pointer if len(media.library.files) > 1 else pointer[pointer.index("#") :]
+    array = {"type": "array", "items": {"$ref": ref}}
+    schema = media.value.get("schema")
+    if schema is None:
+        media.value["schema"] = array
+        _graft(media, ("schema",), ("itemSchema",))
+    elif schema != array and not (isinstance(schema, dict) and array in schema.get("allOf", ())):
+        media.value["schema"] = {"allOf": [schema, array]}
+        _graft(media, ("schema", "allOf", 0), ("schema",))
+
+
+def _graft(media: Node, new: Path, old: Path) -> None:
+    """Give the value at `new` the place of the one that was at `old`."""
+    library = media.library
+    origin = library.origin(media.uri, (*media.path, *old))
+    library.grafts.setdefault(media.uri, {})[*media.path, *new] = origin

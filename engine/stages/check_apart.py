@@ -13,8 +13,8 @@ from functools import partial
 
 from gevent.lock import BoundedSemaphore
 
-from engine.process.child_computation import compute_in_child
 from engine.process.child_process import ChildFailed, ChildTimeout
+from engine.process.computation import compute_in_child
 from engine.process.preemption import PREEMPTION
 from engine.spec.schemas.refusal_messages import Refusal, explain
 from engine.spec.schemas.schema_validator import TOO_EXPENSIVE, SchemaValidator

@@ -1,5 +1,6 @@
 """Sending the body of a request on as it arrives: only its head, up to the content of its file, is
-in memory, where the stages behind see and edit it. The file passes through a buffer."""
+in memory, where the stages behind see and edit it. The file passes through a buffer.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ from typing import NamedTuple
 
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.request_body import Body, BodyStream, ReceivedBody
-from engine.exchange.streamed_body import Rest, StreamedBody
 from engine.spec.bodies.multipart import MultipartError, boundary_of, open_part
 from engine.spec.bodies.multipart_stream import file_chunks
 from engine.spec.bodies.request_bodies import Bodies, check
 from engine.stages.validate import Checks, refusal_of
 from engine.values.errors import GatewayError
+from engine.values.json_edit import Edit, apply_edits
 from engine.values.media_types import essence
 
 HEAD = 65_536
@@ -166,3 +167,54 @@ def _refusing(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _invalid(message: str, param: str = "") -> GatewayError:
     return GatewayError(400, "invalid_value", message, param=param)
+
+
+class Rest:
+    """The rest of a body, of `size` bytes, which `read` begins to yield once."""
+
+    __slots__ = ("_read", "is_spent", "size")
+
+    def __init__(self, size: int, read: Callable[[], Iterable[bytes]]) -> None:
+        self._read, self.size = read, size
+        self.is_spent = False
+
+    def chunks(self) -> Iterable[bytes]:
+        """The bytes. Raises ValueError the second time: an upstream has got some of them."""
+        if self.is_spent:
+            raise ValueError("the body of this request was sent already")
+        self.is_spent = True
+        return self._read()
+
+
+class StreamedBody(Body):
+    """The bytes of a `head` and a `rest`. The stages of a request see and edit the head; `buffer`
+    has it with an `end` that completes it, such as the last line of a form whose file is empty."""
+
+    __slots__ = ("_end", "_head", "_rest")
+
+    is_replayable = False
+
+    def __init__(self, head: bytes, end: bytes, rest: Rest) -> None:
+        super().__init__(head + end)
+        self._head, self._end, self._rest = head, end, rest
+        self.in_memory = None
+        self.size = len(head) + rest.size
+
+    @property
+    def is_spent(self) -> bool:  # type: ignore[override]
+        return self._rest.is_spent
+
+    def chunks(self) -> Iterator[bytes]:
+        """The head, and the rest, which can be sent once. Raises ValueError the second time."""
+        rest = self._rest.chunks()
+        yield self._head
+        yield from rest
+
+    def with_edits(self, *edits: Edit) -> StreamedBody:
+        """A copy with edits of the head."""
+        if any(end > len(self._head) for _, end, _ in edits):
+            raise ValueError("the rest of a streamed body cannot be edited")
+        return StreamedBody(apply_edits(self._head, sorted(edits)), self._end, self._rest)
+
+    def rewrite(self, *edits: Edit) -> StreamedBody:
+        return self.with_edits(*edits)

@@ -7,8 +7,7 @@ import copy
 import logging
 from collections.abc import Mapping, Sequence
 
-from engine.exchange.edited_headers import with_edited_headers
-from engine.exchange.environ_headers import without_ranges
+from engine.exchange.environ_headers import with_edited_headers, without_ranges
 from engine.exchange.exchange import Exchange, Handler, RequestEdits, Response, Stage
 from engine.spec.bodies.request_bodies import check, use_documented_names
 from engine.spec.model_locations import ModelLocations

@@ -12,8 +12,7 @@ from gevent.event import Event
 
 from engine.callers.record_service import RecordService
 from engine.callers.records import Callers, RemoteRecords
-from engine.process.channel import Channel
-from engine.process.pickled_messages import receive_message
+from engine.process.channel import Channel, receive_message
 from engine.stores.database.failures import DatabaseAway, DatabaseError, DatabaseRefuses
 from engine.values.caller import Caller
 from engine.values.quota import token_quota

@@ -66,7 +66,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> None:
     """Besides `report`, which looks at responses only, `computing_turn`, which only heavy workers
-    have, `open_sealed_ids`, `open_sealed_summaries`, `judge_batch`, `keep_upload`, `stream_body`,
+    have, `open_sealed`, `judge_batch`, `keep_upload`, `stream_body`,
     `copy_files` and `stored_responses`, which only operations with objects have, `client_secret`,
     which only realtime sessions have, `token_carriers`, which authenticate reads, `check_apart`,
     which validate calls, and `alternatives`, before the stages, with what it tries."""
@@ -77,7 +77,7 @@ def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> N
         "check_apart",
         "report",
         "computing_turn",
-        "open_sealed_ids",
+        "open_sealed",
         "judge_batch",
         "keep_upload",
         "stream_body",

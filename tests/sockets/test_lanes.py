@@ -4,7 +4,7 @@ import gevent
 import pytest
 from gevent.event import Event
 
-from engine.exchange.interruption import CallerLeft
+from engine.exchange.outcome import CallerLeft
 from engine.sockets.lanes import IN_FLIGHT, NAMED_LANES, WAITING, Lanes
 from engine.sockets.messages import Create
 from engine.values.errors import GatewayError

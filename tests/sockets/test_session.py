@@ -9,8 +9,7 @@ import pytest
 from gevent import GreenletExit
 from gevent.event import Event
 
-from engine.exchange.interruption import CallerLeft
-from engine.exchange.outcome import Outcome
+from engine.exchange.outcome import CallerLeft, Outcome
 from engine.relay.websocket import ending
 from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from tests.support.client_socket import conversation

@@ -7,7 +7,7 @@ from engine.exchange.request_body import Body
 from engine.source.problem import Findings
 from engine.spec.spec import read
 from engine.stages.receive import receive
-from engine.stages.stream_body import HEAD, StreamedFile, stream_body
+from engine.stages.stream_body import HEAD, Rest, StreamedBody, StreamedFile, stream_body
 from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
 from tests.support.each import each
@@ -166,3 +166,37 @@ def test_a_body_that_is_a_file_is_sent_on(operation):
 def test_a_small_body_is_received(operation):
     data = multipart(PURPOSE, ('name="file"; filename="f"', b"abc"))
     assert received(operation, data).body.in_memory == data
+
+
+def body(head=b"head ", end=b"!", rest=(b"a", b"bc")):
+    return StreamedBody(head, end, Rest(sum(map(len, rest)), lambda: rest))
+
+
+def test_stages_see_the_head_with_an_end_and_upstreams_get_the_rest():
+    streamed = body()
+    assert streamed.buffer == b"head !"
+    assert streamed.in_memory is None
+    assert streamed.size == 8
+    assert b"".join(streamed.chunks()) == b"head abc"
+
+
+def test_the_rest_is_sent_once():
+    streamed = body()
+    assert (streamed.is_replayable, streamed.is_spent) == (False, False)
+    edited = streamed.with_edits((0, 1, b"H"))
+    assert [*edited.chunks()] == [b"Head ", b"a", b"bc"]
+    assert streamed.is_spent
+    with pytest.raises(ValueError, match="already"):
+        [*streamed.chunks()]
+
+
+def test_edits_of_the_head_add_up():
+    streamed = body().rewrite((0, 4, b"longer head")).rewrite((0, 1, b"L"))
+    assert streamed.buffer == b"Longer head !"
+    assert streamed.size == 15
+    assert b"".join(streamed.chunks()) == b"Longer head abc"
+
+
+def test_the_rest_cannot_be_edited():
+    with pytest.raises(ValueError, match="cannot be edited"):
+        body().with_edits((4, 6, b""))

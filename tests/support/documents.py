@@ -15,7 +15,7 @@ from engine.source.reader import SourceDocument
 from engine.spec import spec as documents
 from engine.spec.bodies.request_bodies import check
 from engine.spec.document.node import Library, Node
-from engine.spec.document.repairs.apply import repair
+from engine.spec.load import repair
 from engine.spec.operation import Operation
 from engine.spec.schemas.compiled_schemas import Schemas
 from engine.spec.spec import Specification

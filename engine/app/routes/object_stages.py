@@ -19,8 +19,7 @@ from engine.objects.stored_responses import KIND
 from engine.plan.route import Route
 from engine.spec.model_locations import ModelLocations
 from engine.stages.copy_files import FileSettings, copy_files
-from engine.stages.open_sealed_ids import open_ids
-from engine.stages.open_sealed_summaries import open_summaries
+from engine.stages.open_sealed import open_ids, open_summaries
 from engine.stages.stored_responses import continue_response, serve_stored_response
 
 

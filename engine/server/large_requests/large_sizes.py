@@ -6,7 +6,7 @@ little. So a worker learns it: where a body took longer to check than others mus
 would take as long are large from then on.
 
 The first of them would still let others wait. So where the schema may be costly (`spec/schemas/
-costly_schema.py`), bodies are presumed to be large until a heavy worker has found what they cost.
+schema_cost.py`), bodies are presumed to be large until a heavy worker has found what they cost.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from engine.exchange.caller_connection import InternalCaller
-from engine.process.pickled_messages import receive_bytes, receive_message, send_bytes, send_message
+from engine.process.channel import receive_bytes, receive_message, send_bytes, send_message
 from engine.server.http1.request import RequestHead
 from engine.server.large_requests.large_sizes import Lesson
 from engine.server.sockets.caller_socket import CallerSocket, GeventSocket

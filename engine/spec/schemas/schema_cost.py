@@ -8,11 +8,17 @@ and arrays). Listing errors keeps no results, and makes every error of every bra
 So the schemas form a graph, and the times that each is applied are counted along it: at start-up
 for any value, which finds the schemas that can be expensive, and for these for each value, before
 it is validated. The count is an upper bound: no branch ends early.
+
+Schemas that apply many others to one value, or have keywords that take long by themselves, are
+presumed to be costly by their text: a body of some kilobytes may take longer than other requests
+should wait. A worker lets a heavy worker serve their bodies until these have shown what they cost
+(`server/large_requests/large_sizes.py`).
 """
 
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
@@ -32,6 +38,23 @@ MAX_REFERENCES = 18
 """Schemas with no more references and branches are not expensive: 3**6 applications."""
 
 _BRANCHES = ('"$ref"', '"$dynamicRef"', '"allOf"', '"anyOf"', '"oneOf"', '"not"', '"if"')
+COSTLY = 150
+"""How often the schemas of one that is presumed to be costly are applied to one value, at least. In
+vendors' documents it is 140 and less, and 100 KB take 1 to 4 ms; with 200 patterns they take 90."""
+_MANY = '"patternProperties"'
+_ALTERNATIVES = ('"oneOf"', '"anyOf"', '"allOf"')
+_MIN_LENGTH = 10 * COSTLY
+"""Characters of so many alternatives that refer to nothing."""
+_PATTERN = '"pattern"'
+_SLOW_PATTERN = re.compile(
+    r'"pattern":\s*"(?:[^"\\]|\\[^\\]|\\\\(?:\\.|[^"\\1-9k]))*?(?:\(\?<?[=!]|\\\\[1-9k])'
+)
+"""A pattern that looks around or refers back, for which the engine backtracks: 100 KB take 90 ms
+and more. Others take a time in proportion to the text."""
+_SLOW_NAME = re.compile(r"\(\?<?[=!]|\\\\[1-9k]")
+"""What such a pattern has; in a text with patterns of names it may be in one of these."""
+_SLOW_NUMBER = re.compile(r'"multipleOf":\s*(?:\d+\.\d*[1-9]|\d+(?:\.\d+)?[eE]-)')
+"""A multiple of a fraction, which takes 2 us for each number."""
 
 
 class SchemaCost:
@@ -114,3 +137,27 @@ def _added(pairs: Iterable[tuple[GraphSchema, int]]) -> dict[GraphSchema, int]:
     for schema, number in pairs:
         times[schema] = times.get(schema, 0) + number
     return times
+
+
+def may_apply_many(texts: Iterable[str]) -> bool:
+    """Whether these JSON texts may have a keyword that applies many schemas to one value, although
+    they have few references."""
+    return any(_MANY in each or _has_long_list(each) for each in texts)
+
+
+def _has_long_list(text: str) -> bool:
+    return len(text) > _MIN_LENGTH and any(keyword in text for keyword in _ALTERNATIVES)
+
+
+def has_slow_pattern(texts: Iterable[str]) -> bool:
+    """Whether these JSON texts may have a pattern that takes long for a long text."""
+    return any(
+        (_PATTERN in text and _SLOW_PATTERN.search(text) is not None)
+        or (_MANY in text and _SLOW_NAME.search(text) is not None)
+        for text in texts
+    )
+
+
+def has_fraction(texts: Iterable[str]) -> bool:
+    """Whether these JSON texts have a keyword that takes long for each number."""
+    return any('"multipleOf"' in text and _SLOW_NUMBER.search(text) for text in texts)

@@ -21,7 +21,7 @@ import jsonschema_rs
 
 from engine.source.problem import path_in
 from engine.spec.document.schema_keywords import REFERENCES, SOURCE_PATTERN
-from engine.spec.schemas import costly_schema as costly
+from engine.spec.schemas import schema_cost as cost
 from engine.spec.schemas.formats import FORMATS
 from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
 from engine.spec.schemas.schema_graph import SchemaGraph, place_of
@@ -135,11 +135,11 @@ class SchemaValidator:
 
     def _find_cost(self, graph: SchemaGraph) -> None:
         texts = [self._text, *(part.text for part in self._parts)]
-        counts = may_be_expensive(texts) or costly.may_apply_many(texts)
+        counts = may_be_expensive(texts) or cost.may_apply_many(texts)
         most = graph.most(self._uri, self._text, self._parts) if counts else 0
         self.is_expensive = most > EXPENSIVE
-        self.has_slow_pattern = costly.has_slow_pattern(texts)
-        self.is_costly = most > costly.COSTLY or self.has_slow_pattern or costly.has_fraction(texts)
+        self.has_slow_pattern = cost.has_slow_pattern(texts)
+        self.is_costly = most > cost.COSTLY or self.has_slow_pattern or cost.has_fraction(texts)
 
     def is_sound_beside(self, parts: set[SchemaPart]) -> bool:
         """Whether the schema is known not to be broken, as it refers to these parts only, which are

@@ -25,8 +25,8 @@ from engine.machine.shared_memory import (
 from engine.machine.worker_counts import alive_counts, read
 from engine.process.log_throttle import LogThrottle
 from engine.process.runtime_dir import prepare
-from engine.stores.counters import calendars, slots, windows
-from engine.stores.counters.record_keys import CALENDAR, Location, is_slots, locations_of
+from engine.stores.counters import calendars, limit_records, windows
+from engine.stores.counters.limit_records import CALENDAR, Location, is_slots, locations_of
 from engine.values.calendar import Calendar, CalendarWindows
 from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, refusal
 
@@ -161,7 +161,7 @@ class MemoryCounters:
                     start = calendars.start_of(update[0], *window)
                     receipt.starts = {**receipt.starts, key: start}
             else:
-                update = slots.take(record, amount, cost, memory.worker, memory.alive)
+                update = limit_records.take(record, amount, cost, memory.worker, memory.alive)
             if update is None:
                 _restore(txn, previous)
                 return refusal(len(resets), self._states(memory, txn, locations, costs, now))
@@ -192,7 +192,7 @@ class MemoryCounters:
             elif calendar is not None:
                 states.append(calendars.look(record, amount, cost, *self._window(calendar)))
             else:
-                states.append(slots.look(record, amount, cost, memory.alive))
+                states.append(limit_records.look(record, amount, cost, memory.alive))
         return states
 
     def _correct(
@@ -214,7 +214,7 @@ class MemoryCounters:
                 start = receipt.starts[key]
                 new_record = calendars.correct(record, *self._window(calendar), start, change)
             else:
-                new_record = slots.give_back(record, receipt.worker, -change)
+                new_record = limit_records.give_back(record, receipt.worker, -change)
             if new_record is not None:
                 txn.put(key, new_record)
             elif record is not None:

@@ -14,7 +14,6 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.objects.facts import ListFacts
 from engine.objects.marks import marks_in
-from engine.objects.page_rows import PageRows, RowReader
 from engine.objects.pages import (
     MAX_PAGES,
     Position,
@@ -26,7 +25,14 @@ from engine.objects.pages import (
 from engine.objects.response_ids import ResponseSealer
 from engine.process.child_process import ChildFailed
 from engine.relay.held_body import HeldBody, write_all
-from engine.upstream.objects.list_pages import ROWS, join_rows, receive_page, unreadable
+from engine.upstream.objects.list_pages import (
+    ROWS,
+    PageRows,
+    RowReader,
+    join_rows,
+    receive_page,
+    unreadable,
+)
 from engine.upstream.objects.object_forward import (
     ObjectRoute,
     elsewhere,

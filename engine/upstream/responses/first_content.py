@@ -80,7 +80,7 @@ class Misframed(Exception):
         self.data = data
 
     def __reduce__(self) -> tuple[type, tuple[bytes]]:
-        """For pickle: an answer may be read in another process (`process/child_computation.py`)."""
+        """For pickle: an answer may be read in another process (`process/computation.py`)."""
         return type(self), (self.data,)
 
 

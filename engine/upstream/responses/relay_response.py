@@ -12,9 +12,8 @@ from engine.dialects import Dialect
 from engine.dialects.interface.error_forms import ERROR
 from engine.exchange.disconnect_watcher import DisconnectWatcher
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.interruption import interruption
 from engine.exchange.member_protocols import Headers
-from engine.exchange.outcome import Outcome
+from engine.exchange.outcome import Outcome, interruption
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.process.loop_turn import await_turn
 from engine.relay.sse import Cleaner, NotAnEvent

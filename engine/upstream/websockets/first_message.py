@@ -21,9 +21,8 @@ from msgspec import Struct
 from engine.dialects import Dialect
 from engine.edge.send_response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.exchange.interruption import interruption
 from engine.exchange.member_protocols import Headers
-from engine.exchange.outcome import Outcome
+from engine.exchange.outcome import Outcome, interruption
 from engine.exchange.request_body import Body, ReceivedBody
 from engine.exchange.request_record import Traffic
 from engine.relay.websocket.channel import Channel

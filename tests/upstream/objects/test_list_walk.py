@@ -5,8 +5,8 @@ import os
 import orjson
 import pytest
 
-from engine.objects.page_rows import RowReader
 from engine.objects.pages import MAX_PAGES
+from engine.upstream.objects.list_pages import RowReader
 from engine.upstream.objects.object_lists import ListForward
 from engine.values.errors import GatewayError
 from tests.support.object_lists import FACTS, ids, large, listed, page, queries, row

@@ -10,8 +10,7 @@ import pytest
 
 from engine import dialects
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.interruption import TokenRevoked
-from engine.exchange.outcome import Outcome
+from engine.exchange.outcome import Outcome, TokenRevoked
 from engine.exchange.request_record import Traffic
 from engine.relay.websocket.open_sessions import SessionLimits
 from engine.upstream.websockets.first_message import read_handshake, receive_first

@@ -4,8 +4,8 @@
     records   4 bytes the length of a key, the key, spaces up to a multiple of 8 bytes in all,
               the number, and 8 bytes for a time, which is not used
 
-Room is reserved before anything is written to the map of the file (`engine.machine.file_room`). The
-last word of a file is in no record: numbers without a place of their own are written there.
+Room is reserved before anything is written to the mapped file (`engine.machine.mapped_numbers`).
+The last word of a file is in no record: numbers without a place of their own are written there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from prometheus_client import mmap_dict
 
-from engine.machine.file_room import reserve
+from engine.machine.mapped_numbers import reserve
 
 UNCOUNTED = -1
 """The place of a number for which there is no room: the last word, which nobody reads."""

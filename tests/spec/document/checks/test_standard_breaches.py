@@ -8,8 +8,7 @@ from typing import Any
 
 from engine.source.problem import Findings, Level, Problem
 from engine.spec.document.checks.standard_breaches import breaches
-from engine.spec.document.repairs.apply import repair
-from engine.spec.load import load
+from engine.spec.load import load, repair
 from engine.spec.spec import read
 from tests.support.documents import document
 from tests.support.each import each

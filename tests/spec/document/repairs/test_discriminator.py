@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.source.problem import Findings
-from engine.spec.document.repairs.apply import repair
+from engine.spec.load import repair
 from tests.support.documents import document, library, repaired
 from tests.support.each import each
 

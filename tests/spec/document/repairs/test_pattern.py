@@ -6,8 +6,8 @@ import copy
 from typing import Any
 
 from engine.source.problem import Findings
-from engine.spec.document.repairs.apply import repair
 from engine.spec.document.schema_keywords import SOURCE_PATTERN
+from engine.spec.load import repair
 from tests.support.documents import document, library, repaired
 from tests.support.each import each
 

@@ -10,8 +10,8 @@ import gevent
 import pytest
 from gevent.os import make_nonblocking, nb_read
 
-from engine.process.child_computation import compute_in_child
 from engine.process.child_process import ChildFailed
+from engine.process.computation import compute_in_child, in_native_thread
 from tests.support.waiting import PATIENCE
 
 
@@ -75,9 +75,7 @@ def children() -> set[str]:
 
 
 def test_an_exception_is_a_failure_that_names_its_place() -> None:
-    with pytest.raises(
-        ChildFailed, match=r"failed: ZeroDivisionError: .*\(test_child_computation\.py:"
-    ):
+    with pytest.raises(ChildFailed, match=r"failed: ZeroDivisionError: .*\(test_computation\.py:"):
         compute_in_child(lambda: 1 // 0)
 
 
@@ -102,3 +100,35 @@ def test_a_child_ends_with_the_greenlet_that_waits_for_it() -> None:
     assert children() <= before
     os.close(read)
     os.close(write)
+
+
+@pytest.mark.keeps("the thread of the process's event loop")
+def test_the_result_is_that_of_the_function():
+    assert in_native_thread(lambda: 1 + 1) == 2
+
+
+@pytest.mark.keeps("the thread of the process's event loop")
+def test_its_exception_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        in_native_thread(lambda: 1 / 0)
+
+
+@pytest.mark.keeps("the thread of the process's event loop")
+def test_others_of_the_loop_run_meanwhile():
+    ran = threading.Event()
+    gevent.spawn_later(0.01, ran.set)
+    assert in_native_thread(lambda: ran.wait(5))
+
+
+@pytest.mark.keeps("the thread of the process's event loop")
+def test_two_follow_one_another():
+    spans = []
+
+    def compute():
+        start = time.monotonic()
+        time.sleep(0.02)
+        spans.append((start, time.monotonic()))
+
+    gevent.joinall([gevent.spawn(in_native_thread, compute) for _ in range(2)], raise_error=True)
+    (_, first_end), (second_start, _) = sorted(spans)
+    assert second_start >= first_end

@@ -1,7 +1,11 @@
-"""Computes in a child process, while the event loop of this one goes on.
+"""Computes in a child process or in a thread, while the event loop of this one goes on.
 
-The child is a copy of this process: it has all that the function needs, and nothing is passed to
+A child is a copy of this process: it has all that the function needs, and nothing is passed to
 it. It costs a few milliseconds, so it is for what takes longer.
+
+The thread is for a function that spends its time in a call of C that frees the interpreter:
+anything else would only take its turns from the loop. There is one thread, so that one core stays
+for the loop.
 """
 
 from __future__ import annotations
@@ -11,14 +15,28 @@ import os
 import posix  # gevent replaces parts of os by functions that wait for its loop
 import signal
 from collections.abc import Callable, Collection
-from functools import partial
+from functools import cache, partial
 from typing import TypeVar
 
 import gevent
 from gevent.lock import BoundedSemaphore
 from gevent.socket import wait_read
+from gevent.threadpool import ThreadPool
 
 from engine.process.child_process import MEMORY, ChildTimeout, bounded, fork, result_of
+
+
+def in_native_thread(function: Callable[[], Result]) -> Result:
+    """What a function returns. It must not touch anything of gevent's. Raises what it raises."""
+    result: Result = _pool(gevent.get_hub()).apply(function)
+    return result
+
+
+@cache
+def _pool(hub: object) -> ThreadPool:
+    """The thread of a hub. A fork has another one: gevent starts it anew."""
+    return ThreadPool(1)
+
 
 Result = TypeVar("Result")
 

@@ -1,14 +1,18 @@
 """The stage that opens ids: what the handlers behind it see, and what the log sees."""
 
+import orjson
+import pytest
+
 from engine.exchange.exchange import MISSING, Response
 from engine.exchange.request_body import Body
 from engine.objects.facts_reader import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.request_ids import RequestIds
 from engine.objects.sealed_ids import Holder, Identity, Sealer, owner_of
+from engine.objects.summaries import INTRODUCTION, PREFIX, Summaries
 from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations
-from engine.stages.open_sealed_ids import open_ids
+from engine.stages.open_sealed import open_ids, open_summaries
 from engine.values.caller import Caller
 from tests.support.each import each
 from tests.support.exchanges import new_exchange
@@ -93,3 +97,39 @@ def test_parsed_json_without_signs_is_passed_on(text, value, opens):
     )
     open_ids(ids, "token", None, ids.signs)(exchange, lambda exchange: Response(200, []))
     assert (exchange.objects is not None) == opens
+
+
+SUMMARIES = Summaries(Sealer(["a key for tests " * 4], []), "token")
+BOB = Caller("bob")
+
+
+def passed(body, *, parsed=True):
+    """The exchange as the handler behind the stage gets it."""
+    value = orjson.loads(body) if parsed else MISSING
+    exchange = new_exchange(body=Body(body), value=value, caller=BOB, model="m")
+    open_summaries(SUMMARIES, None)(exchange, lambda exchange: Response(200, []))
+    return exchange
+
+
+@pytest.mark.parametrize("parsed", [True, False])
+def test_the_body_and_its_value_have_the_text(parsed):
+    item = {"type": "compaction", "encrypted_content": SUMMARIES.seal("Done.", BOB)}
+    request = {"model": "m", "input": [item, {"role": "user", "content": "go on"}], "store": False}
+    exchange = passed(orjson.dumps(request), parsed=parsed)
+    value = orjson.loads(bytes(exchange.body.buffer))
+    assert value == exchange.content.value
+    assert value["input"][0]["content"][0]["text"] == f"{INTRODUCTION}Done."
+    assert {**value, "input": request["input"]} == request
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model": "m", "input": "mwsummary_"}',
+        b'{"model": "m", "input": "%b"}' % PREFIX.encode(),
+        b'["mwsummary_"]',
+        b'{"input": [{"type": "compaction", "encrypted_content": "gAAA"}]}',
+    ],
+)
+def test_a_request_without_one_keeps_every_byte(body):
+    assert bytes(passed(body).body.buffer) == body
