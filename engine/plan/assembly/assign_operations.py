@@ -12,7 +12,7 @@ from engine.config.routes import RouteConfig
 from engine.edge import answers
 from engine.edge.host_names import ANY_HOST
 from engine.source.problem import Findings, Level, Path, Problem, place_of
-from engine.source.suggestion import did_you_mean
+from engine.source.suggestion import did_you_mean, near
 from engine.spec.operation import Operation
 from engine.spec.spec import Specification
 from engine.values.units import format_count, format_names
@@ -66,7 +66,7 @@ def assign(
         if refused_names:
             _leave_out(pattern, refused_names, config, at, findings)
         elif not matched and not (unread if "*" in spec else unread & {spec, "*"}):
-            hint = operation_hint(pattern.rstrip(".*"), operations, config)
+            hint = operation_hint(pattern, operations, config)
             findings.error(config.source, at, "MW302", f"'{pattern}' matches no operation", hint)
         rest = [claim for op in matched if (claim := _unclaimed(route, op, at, explicit))]
         if matched and not rest:
@@ -152,13 +152,18 @@ def _check_websockets(config: Config, claims: Collection[Claim], findings: Findi
             findings.error(config.source, at, "MW307", message, "add a route for it")
 
 
-def operation_hint(name: str, operations: Mapping[str, Operation], config: Config) -> str:
-    """The hint for the name of an operation that does not exist; `operations` are those that do."""
+def operation_hint(pattern: str, operations: Mapping[str, Operation], config: Config) -> str:
+    """The hint for a name or wildcard that matches no operation; `operations` are those that
+    exist."""
+    name = pattern.rstrip(".*")
     spec = name.partition(".")[0]
     same_name = [i for i, op in operations.items() if name in (op.name, f"{op.method} {op.path}")]
     if len(same_name) == 1:
         return f"did you mean '{same_name[0]}'?"
     if spec not in config.specs:
+        likely = f"{near(spec, config.specs) or ''}{pattern[len(spec) :]}"
+        if any(matches(id_, likely) for id_ in operations):
+            return f"did you mean '{likely}'?"
         return did_you_mean(spec, config.specs, "an operation is <spec>.<operationId>")
     if of_spec := [id_ for id_ in operations if id_.startswith(f"{spec}.")]:
         return did_you_mean(name, of_spec)

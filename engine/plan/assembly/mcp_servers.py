@@ -168,7 +168,7 @@ def _check_pattern(
         message, hint = f"no route serves '{pattern}'", "add it to a route"
     elif "*" in pattern:
         message = f"'{pattern}' matches no operation"
-        hint = operation_hint(pattern.rstrip(".*"), operations, config)
+        hint = operation_hint(pattern, operations, config)
     else:
         message = f"unknown operation '{pattern}'"
         hint = operation_hint(pattern, operations, config)

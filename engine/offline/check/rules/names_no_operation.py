@@ -35,7 +35,7 @@ def _check(case: AuditCase, name: str, at: Path) -> None:
         message, hint = f"no route serves '{name}'", "add a route, or remove it"
     else:
         message = f"'{name}' matches no operation"
-        hint = operation_hint(name.rstrip(".*"), operations, case.config)
+        hint = operation_hint(name, operations, case.config)
     case.warn(at, "MW472", message, hint)
 
 
