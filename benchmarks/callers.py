@@ -1,8 +1,8 @@
-"""What a caller costs: one with a JSON Web Token, whom the worker knows or sees for the first time,
-and three limits in memory, of a token or of its team, beside a token without. CPU of the worker.
+"""What a caller costs: one with a JSON Web Token that the worker knows, one whose token is new, and
+a new caller; and three limits in memory, of a token or of its team, beside a token without.
 
 They ask one gateway, which has nothing else on, by turns of four requests over one connection. The
-CPU of a turn is read when the worker sleeps again, to the nanosecond, so that other work of the
+worker's CPU of a turn is read when it sleeps again, to the nanosecond, so that other work of the
 machine counts only where it takes the caches. The cost of a kind is the median of what its turns
 take more than that of the first kind in the same round; beside it stand the lowest and highest of
 the medians of ten parts of the rounds. What it takes to verify the signatures of new tokens alone,
@@ -53,6 +53,8 @@ from tests.support.signed_tokens import (
 
 ROUNDS, TURN, PARTS = 500, 4, 10
 """Rounds by default, requests of a turn, and the parts of the rounds whose medians are compared."""
+_NEW, _RENEWED = "new", "renewed"
+"""Tokens of callers whom the worker sees for the first time; new tokens of one whom it knows."""
 _PAUSE = 0.001
 """Seconds without work after which a worker sleeps."""
 ALGORITHMS: dict[str, Callable[[], Any]] = {"RS256": rsa_key, "ES256": ec_key, "EdDSA": ed_key}
@@ -81,7 +83,8 @@ def secrets(kind: str, keys: Path) -> Iterator[str]:
     signer: Any = load_pem_private_key((keys / algorithm).read_bytes(), None)
     known = token(key=signer, algorithm=algorithm, kid=algorithm)
     while True:
-        yield known if not age else token(claims(sub=uuid4().hex), signer, algorithm, algorithm)
+        changes = {"jti": uuid4().hex} if age == _RENEWED else {"sub": uuid4().hex}
+        yield token(claims(**changes), signer, algorithm, algorithm) if age else known
 
 
 def turn(sock: socket.socket, pid: int, tokens: Iterator[str]) -> float:
@@ -167,18 +170,19 @@ def main(rounds: int) -> None:
         more = TEAM + ALONE + JWT.replace("{}", str(keys))
         port, pid = stack.enter_context(gateway(f"{folder}/gateway", upstream, more))
         kinds = {"a token": TOKEN, "a JWT": "ES256"}
-        kinds |= {f"a new JWT, {algorithm}": f"{algorithm} new" for algorithm in ALGORITHMS}
+        kinds |= {f"a renewed JWT, {name}": f"{name} {_RENEWED}" for name in ALGORITHMS}
+        kinds |= {f"a new JWT, {name}": f"{name} {_NEW}" for name in ALGORITHMS}
         kinds |= {"3 limits": LIMITED, "a team's 3 limits": MEMBER}
         times = costs(port, pid, {n: secrets(kind, folder) for n, kind in kinds.items()}, rounds)
     bare, *others = kinds
-    print(f"{bare:<20} {statistics.median(times[bare]):6.1f} us of CPU per request")
+    print(f"{bare:<22} {statistics.median(times[bare]):6.1f} us of CPU per request")
     for name in others:
         middle, least, most = added(times[name], times[bare])
-        print(f"{name:<20} adds {middle:6.1f} us ({least:.1f} to {most:.1f})")
+        print(f"{name:<22} adds {middle:6.1f} us ({least:.1f} to {most:.1f})")
     for algorithm in ALGORITHMS:
         loop = verifying(algorithm, 200)
         alone = statistics.median(loop() for _ in range(9))
-        print(f"{algorithm}'s signature{alone:11.1f} us alone")
+        print(f"{algorithm}'s signature{alone:18.1f} us alone")
 
 
 if __name__ == "__main__":
