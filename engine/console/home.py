@@ -14,7 +14,7 @@ from engine.console.chat_formats import RoutedFormat, example_model, models, rou
 from engine.console.code_snippets import snippets
 from engine.console.model_table import model_table
 from engine.console.navigation import header
-from engine.edge.gateway_origin import base_of
+from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.plan import Plan
 from engine.values.trees import Json

@@ -19,7 +19,7 @@ from engine.console.agent_settings import settings_of
 from engine.console.asset import json_response
 from engine.console.chat_formats import example_model, models, routed_formats
 from engine.console.navigation import usage_path
-from engine.edge.gateway_origin import base_of
+from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response, compose
 from engine.exchange.stage_services import Services
 from engine.plan.plan import Plan

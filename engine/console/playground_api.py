@@ -14,7 +14,7 @@ from engine.console.asset import json_response
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import programs
 from engine.console.page_data import for_bearers
-from engine.edge.gateway_origin import base_of
+from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.stage_services import Services
 from engine.plan.plan import Plan

@@ -17,7 +17,7 @@ from engine.console.asset import Asset, respond
 from engine.console.chat_formats import example_model, models, routed_formats
 from engine.console.code_snippets import snippets
 from engine.console.reference_components import Components
-from engine.edge.gateway_origin import base_of
+from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.plan import Plan
 from engine.plan.route import Route

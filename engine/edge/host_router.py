@@ -8,8 +8,8 @@ from typing import Any
 
 import falcon
 
-from engine.edge.gateway_origin import requested_host
 from engine.edge.host_names import ANY_HOST, host_name, host_pattern
+from engine.edge.origin import requested_host
 from engine.edge.path_operations import Candidate, Resource
 from engine.edge.router import Router
 from engine.values.client_address import Network

@@ -10,8 +10,7 @@ from types import FrameType
 
 from gunicorn.sock import BaseSocket
 
-from engine.server.reloadable_app import ReloadableApp
-from engine.server.serving_processes import ServingProcesses
+from engine.server.serving_processes import ReloadableApp, ServingProcesses
 from engine.server.shutdown import SIGNALS, in_order
 from engine.server.supervisor import Supervisor
 

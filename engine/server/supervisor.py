@@ -15,8 +15,7 @@ from engine.server import gevent_patches
 from engine.server.heavy_worker import HeavyWorker
 from engine.server.master_state import WorkerStates
 from engine.server.recorder_process import RecorderProcess
-from engine.server.reloadable_app import ReloadableApp
-from engine.server.serving_processes import ALONE, Role, ServingProcesses
+from engine.server.serving_processes import ALONE, ReloadableApp, Role, ServingProcesses
 from engine.server.shutdown import SIGNALS
 from engine.server.systemd import ServiceManager
 from engine.server.watchdog import Watchdog

@@ -9,7 +9,7 @@ from functools import partial
 from msgspec import Struct
 
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
-from engine.edge.same_origin import SameOrigin
+from engine.edge.origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.member_protocols import Headers

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from engine.edge.same_origin import SameOrigin
+from engine.edge.origin import SameOrigin
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange
 from engine.exchange.member_protocols import Headers

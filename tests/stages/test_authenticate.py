@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
-from engine.edge.same_origin import SameOrigin
+from engine.edge.origin import SameOrigin
 from engine.exchange.caller_connection import InternalCaller, InternalConnection
 from engine.exchange.exchange import Response
 from engine.exchange.stage_services import Services

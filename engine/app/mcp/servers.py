@@ -27,10 +27,9 @@ from engine.config.server import Server as ServerConfig
 from engine.edge.body_reader import check_head
 from engine.edge.falcon_application import Application
 from engine.edge.falcon_responder import Responder, answer_errors, discard_body
-from engine.edge.gateway_origin import base_of
 from engine.edge.lifecycle import RequestLifecycle
+from engine.edge.origin import PageOrigins, base_of
 from engine.edge.path_operations import Resource
-from engine.edge.same_origin import PageOrigins
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.mcp.listed_tool import ListedTool
 from engine.mcp.models.model_tool import ModelTool, model_tools

@@ -14,8 +14,8 @@ from engine.app.mcp.remote_server import RemoteServer
 from engine.app.mcp.tool_catalogs import ToolCatalogs
 from engine.app.routes.internal_call import CannotCall, OperationCall, OperationRequest
 from engine.config.server import Server as ServerConfig
-from engine.edge.gateway_origin import base_of
 from engine.edge.lifecycle import RequestLifecycle
+from engine.edge.origin import base_of
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import Content, Exchange, Handler, Response
 from engine.exchange.member_protocols import Headers

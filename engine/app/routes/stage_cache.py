@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from engine.callers.limits.route_limits import Part
-from engine.edge.same_origin import SameOrigin
+from engine.edge.origin import SameOrigin
 from engine.exchange.exchange import Exchange, Handler, Stage, compose
 from engine.exchange.stage_services import Services
 from engine.plan.route import Route

@@ -22,7 +22,7 @@ from engine.edge.cors import Cors
 from engine.edge.falcon_responder import Responders
 from engine.edge.inside_call import InsideCalls
 from engine.edge.lifecycle import RequestLifecycle
-from engine.edge.same_origin import SameOrigin
+from engine.edge.origin import SameOrigin
 from engine.exchange.disconnect_watcher import DisconnectWatcher
 from engine.exchange.exchange import Stage
 from engine.exchange.stage_services import NoGuardCalls, Services

@@ -17,11 +17,10 @@ from msgspec import Struct
 
 from engine.callers.jwt.form import INVALID, Token, has_form, parse
 from engine.callers.jwt.identity import revocable, unrevocable
-from engine.callers.jwt.issuer_choice import check_claims, choose_issuer
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import TokenRefused
 from engine.callers.jwt.registered_claims import check_registered
-from engine.callers.jwt.rights import caller_of
+from engine.callers.jwt.rights import caller_of, check_claims, choose_issuer
 from engine.config.callers import JwtIssuer
 from engine.config.teams import NO_TEAMS, Teams
 from engine.values.caller import Caller, digest

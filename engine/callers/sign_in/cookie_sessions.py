@@ -16,9 +16,8 @@ import orjson
 from msgspec import Struct
 
 from engine.callers.jwt.identity import revocable, unrevocable
-from engine.callers.jwt.issuer_choice import check_claims, choose_issuer
 from engine.callers.jwt.refusal import TokenRefused
-from engine.callers.jwt.rights import caller_of
+from engine.callers.jwt.rights import caller_of, check_claims, choose_issuer
 from engine.callers.sign_in.facts import entry_of_facts
 from engine.config.callers import JwtIssuer
 from engine.config.console import SignInConfig

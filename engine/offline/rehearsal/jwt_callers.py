@@ -9,8 +9,7 @@ from typing import Any
 
 from engine.app.services.plan_needs import carried_claims
 from engine.callers.jwt.form import has_form, unverified
-from engine.callers.jwt.issuer_choice import check_claims, choose_issuer
-from engine.callers.jwt.rights import MAX_TIME, caller_of
+from engine.callers.jwt.rights import MAX_TIME, caller_of, check_claims, choose_issuer
 from engine.plan.plan import Plan
 from engine.values.caller import Caller
 from engine.values.json_pointer import ClaimPlace

@@ -24,7 +24,7 @@ from engine.upstream.client.failures import (
 from engine.upstream.client.response import EVENT_STREAM, JSON, IncomingResponse, media_type
 from engine.upstream.responses.assembled_response import assembly_of
 from engine.upstream.responses.attempt_result import AttemptResult, note_unused
-from engine.upstream.responses.edited_response import edited_response
+from engine.upstream.responses.filtered_response import edited_response
 from engine.upstream.responses.first_content import (
     ErrorFirst,
     FirstContent,
@@ -35,7 +35,7 @@ from engine.upstream.responses.framed_response import framed_for
 from engine.upstream.responses.stream_judge import ReportedError
 from engine.upstream.responses.translated_response import translated_response
 from engine.upstream.targets import retry
-from engine.upstream.targets.retry_after_in_body import note_wait, set_wait
+from engine.upstream.targets.retry import note_wait, set_wait
 from engine.upstream.targets.target import Target
 from engine.upstream.targets.target_state import OpenAttempt
 from engine.values.errors import EventTooLarge

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from engine.config.server import Server
 from engine.dialects import Dialect
-from engine.edge.gateway_origin import base_of
+from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.opened_ids import Holder, OpenedIds
 from engine.exchange.requested_model import RequestedModel

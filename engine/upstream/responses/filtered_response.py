@@ -1,15 +1,28 @@
 """A response whose body passes a filter: every layer of a response is one (see the table of this
-room)."""
+room). The simplest is that of the edits of transforms, before a response is translated or relayed.
+
+Edits wrap the response as soon as that arrives. Usage is read before them, as they may remove it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.dialects import Dialect
 from engine.exchange.member_protocols import Headers, Socket, UsageReader
+from engine.metering.readers import Reader, reader
 from engine.process.loop_turn import pacer
-from engine.relay.filter import Filter, Unreadable
+from engine.relay.filter import Filter, Unreadable, unreadable
+from engine.relay.response_headers import STALE_HEADERS
+from engine.relay.sse import Cleaner
+from engine.transforms.response_edits import (
+    EditedJson,
+    EventEditor,
+    ResponseEditor,
+)
 from engine.upstream.client.failures import InvalidAnswer, Silence, Truncated, UpstreamFailure
 from engine.upstream.client.response import IncomingResponse
+from engine.values.media_types import essence, is_json
 
 
 class FilteredResponse:
@@ -122,3 +135,44 @@ def _raised(failure: Exception) -> Exception:
     if isinstance(failure, Unreadable):
         return InvalidAnswer(str(failure)).after_start()
     return failure
+
+
+def edited_response(
+    response: IncomingResponse, editor: ResponseEditor, method: str, dialect: Dialect
+) -> FilteredResponse:
+    """The response to a request of `method` with its edits. `dialect` is that of the upstream."""
+    content_type = response.header("content-type") or ""
+    headers = editor.headers(response.headers)
+    if not editor.edits_body(method, response.status, content_type):
+        edited = FilteredResponse(response, headers, Filter())
+        edited.length = response.length
+        return edited
+    headers = [pair for pair in headers if pair[0] not in STALE_HEADERS]
+    encoding = response.header("content-encoding") or ""
+    body: Filter
+    if is_json(content_type):
+        usage_reader = reader(dialect.meter, essence(content_type), encoding)
+        body = EditedJson(editor, encoding, usage_reader.feed)
+    else:
+        usage_reader = reader(dialect.meter, essence(content_type))
+        body = _EditedEvents(editor, usage_reader, Cleaner(dialect.stream))
+        if encoding not in ("", "identity"):
+            body = unreadable("the upstream's stream is encoded, so that it cannot be edited")
+    return FilteredResponse(response, headers, body, usage_reader)
+
+
+class _EditedEvents(EventEditor):
+    """Events after the edits, whose usage is read before."""
+
+    def __init__(self, editor: ResponseEditor, usage_reader: Reader, cleaner: Cleaner) -> None:
+        super().__init__(editor)
+        self._reader = usage_reader
+        self._cleaner = cleaner
+
+    def feed(self, data: bytes) -> bytes:
+        self._reader.feed(self._cleaner.feed(data))
+        return super().feed(data)
+
+    def finish(self) -> bytes:
+        self._reader.feed(self._cleaner.finish())
+        return super().finish()

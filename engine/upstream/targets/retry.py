@@ -20,14 +20,24 @@ An error event about the caller's request, a limit or a credential has the class
 the dialect gives the same error without a stream.
 
 Nothing is retried after the first content.
+
+The time to wait that an upstream's error names in its body is read as the header `retry-after`.
 """
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Callable, Collection
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+
+from engine.dialects.interface.error_forms import wait_in
+from engine.upstream.client.failures import Silence, UpstreamFailure
+from engine.upstream.client.response import MAX_ERROR, IncomingResponse
+from engine.values.content_coding import decode_body
+from engine.values.event_json import json_or_none
 
 _RELAYED_5XX = frozenset({501, 505, 506, 507, 508, 510, 511})
 """Registered statuses that say that another attempt would fail alike."""
@@ -35,6 +45,8 @@ _CREDENTIAL_STATUSES = frozenset({401, 402, 403})
 _FIRST_BACKOFF = 0.25
 _MAX_BACKOFF = 8.0
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
+_MAX_SECONDS = 1.0
+"""How long a body is waited for: another target may answer meanwhile."""
 
 
 def status_class(status: int) -> str:
@@ -134,3 +146,40 @@ def may_retry(failure: str, on: Collection[str]) -> bool:
     """Whether a failure of this class is retried: its class is in `on` (`retry.on`), or a
     credential was refused."""
     return failure in on or failure == "credential"
+
+
+def note_wait(
+    received: IncomingResponse,
+    response: IncomingResponse,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Add the time that the body of an error names to the headers of `response`, which may wrap it,
+    if the upstream has sent none, and the body arrives soon. The body is read again."""
+    if received.header("retry-after") or received.header("retry-after-ms"):
+        return
+    body = _start_of(received, clock)
+    received.unread(body)
+    text = decode_body(received.header("content-encoding") or "", body)
+    set_wait(response, wait_in(json_or_none(text or b"")))
+
+
+def _start_of(received: IncomingResponse, clock: Callable[[], float]) -> bytes:
+    """What arrives of a body in _MAX_SECONDS, MAX_ERROR bytes or some more."""
+    body, end = b"", clock() + _MAX_SECONDS
+    try:
+        while len(body) <= MAX_ERROR and (seconds := end - clock()) > 0:
+            data = received.read(beat=seconds)
+            if not data:
+                break
+            body += data
+    except Silence:
+        pass  # the rest is still to come
+    except UpstreamFailure as failure:
+        failure.without_traceback()  # whoever reads the body gets it
+    return body
+
+
+def set_wait(response: IncomingResponse, seconds: float | None) -> None:
+    """Add the header, rounded up to seconds, unless a response has it."""
+    if seconds is not None and not response.header("retry-after"):
+        response.headers = [*response.headers, ("retry-after", str(math.ceil(seconds)))]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.app.routes.stage_cache import StageCache
 from engine.callers.limits.route_limits import Part
 from engine.config.models import TargetConfig
-from engine.edge.same_origin import SameOrigin
+from engine.edge.origin import SameOrigin
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.large_request_turns import Turns
 from engine.offline.rehearsal.rehearse import stage_name

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine import dialects
 from engine.relay.amazon_events import AmazonEvents
 from engine.relay.filter import Decoding, Filter, Unreadable, unreadable
 from engine.relay.framing import ArrayEvents
@@ -18,10 +19,11 @@ from engine.upstream.client.failures import (
     Truncated,
     UpstreamFailure,
 )
-from engine.upstream.responses.filtered_response import FilteredResponse
+from engine.upstream.responses.filtered_response import FilteredResponse, edited_response
 from engine.values.content_coding import decoder
 from tests.support.amazon_events import event
-from tests.support.upstreams import JSON, FakeResponse
+from tests.support.upstreams import EVENTS, JSON, FakeResponse
+from tests.transforms.test_response_edits import editor
 
 
 class UpperCase(Filter):
@@ -275,3 +277,85 @@ def test_what_is_cut_or_wrong_fails(data: bytes, kind: Any, has_length: bool) ->
     assert (excinfo.value.request_sent, excinfo.value.response_started) == (True, True)
     assert not read.is_complete
     assert received.closed
+
+
+REMOVE = {"body": {"remove": ["usage", "x"]}, "header": {"remove": ["x-a"]}}
+USAGE = b'"usage": {"prompt_tokens": 3, "completion_tokens": 4}'
+
+
+def edited(*pieces: Any, headers: Any = JSON, edits: Any = None, **more: Any) -> Any:
+    received: Any = FakeResponse(200, [*headers, ("x-a", "1"), ("etag", "e")], pieces, **more)
+    return edited_response(received, editor(edits or REMOVE), "POST", dialects.get("openai"))
+
+
+def test_json_is_read_as_a_whole_and_edited() -> None:
+    read = edited(b'{"id": 1, ', USAGE + b"}", length=9)
+    assert (read.length, read.headers) == (None, list(JSON))
+    assert read.read() == b'{"id": 1}'
+    assert read.read() == b""
+
+
+def test_json_that_arrives_slowly_is_edited_as_a_whole() -> None:
+    read = edited(b'{"id": 1, ', 2.0, USAGE + b"}")
+    with pytest.raises(Silence):
+        read.read(beat=1.0)
+    assert (read.read(beat=9.0), read.read()) == (b'{"id": 1}', b"")
+
+
+def test_usage_is_read_before_an_edit_hides_it() -> None:
+    read = edited(b"{" + USAGE + b"}")
+    read.read()
+    assert (read.usage.reported().input, read.usage.reported().output) == (3, 4)
+
+
+def test_events_are_edited_and_their_usage_is_read() -> None:
+    event = b'data: {"choices": [], ' + USAGE + b"}\n\n"
+    read = edited(b'data: {"x": 1}\n', b"\n" + event[:9], event[9:], headers=EVENTS)
+    assert read.read() == b"data: {}\n\n"
+    assert read.read() == b'data: {"choices": []}\n\n'
+    assert read.read() == b""
+    assert read.usage.reported().output == 4
+
+
+@pytest.mark.parametrize("end", [b"\n\n", b"\n", b""])
+def test_usage_is_read_from_an_event_without_its_blank_line(end: bytes) -> None:
+    read = edited(
+        b'data: {"x": 1}\n\n', b'data: {"choices": [], ' + USAGE + b"}" + end, headers=EVENTS
+    )
+    while read.read():
+        pass
+    assert read.usage.reported().output == 4
+
+
+def test_events_are_passed_while_they_arrive() -> None:
+    pieces: list[bytes] = []
+    read = edited(b'data: {"x": 1}\n\n', b'data: {"y"', b": 1}\n\n", headers=EVENTS)
+    while data := read.read(pieces.append):
+        pieces.append(data)
+    assert b"".join(pieces) == b'data: {}\n\ndata: {"y": 1}\n\n'
+
+
+def test_a_body_that_breaks_off_is_not_complete() -> None:
+    read = edited(b"{", Truncated())
+    with pytest.raises(Truncated):
+        read.read()
+
+
+@pytest.mark.parametrize("headers", [JSON, EVENTS])
+def test_a_body_that_cannot_be_decoded_is_no_answer(headers: Any) -> None:
+    with pytest.raises(InvalidAnswer):
+        edited(b"?", headers=[*headers, ("content-encoding", "br")]).read()
+
+
+def test_a_body_without_edits_passes() -> None:
+    edits = {"header": {"remove": ["x-a"]}}
+    read = edited(b'{"x": 1}', headers=[("content-encoding", "br")], edits=edits, length=8)
+    assert (read.length, read.usage) == (8, None)
+    assert read.header("etag") == "e"
+    assert read.read() == b'{"x": 1}'
+
+
+def test_it_is_closed_with_the_response() -> None:
+    received: Any = FakeResponse()
+    edited_response(received, editor(REMOVE), "POST", dialects.get("openai")).close()
+    assert received.closed == 1

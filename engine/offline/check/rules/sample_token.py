@@ -4,9 +4,8 @@ its signature and its age."""
 from __future__ import annotations
 
 from engine.callers.jwt.form import unverified
-from engine.callers.jwt.issuer_choice import is_for
 from engine.callers.jwt.refusal import TokenRefused
-from engine.callers.jwt.rights import caller_of, meets
+from engine.callers.jwt.rights import caller_of, is_for, meets
 from engine.config.callers import JwtIssuer
 from engine.offline.check.audit import AuditCase
 
