@@ -1,4 +1,5 @@
-"""The files that README, CONTRIBUTING, the pages of docs/ and fragments of changes/ name exist."""
+"""The files that README, CONTRIBUTING, the pages of docs/ and fragments of changes/ name exist, and
+other readers of YAML understand those that are shipped."""
 
 import re
 
@@ -11,6 +12,10 @@ PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.
 FRAGMENTS = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "changes").rglob("*.md"))
 TEXTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", *PAGES, *FRAGMENTS)
 """Without CHANGELOG.md, which names files of its time."""
+YAML = sorted(
+    path for folder in ("openapi", "examples", "deploy") for path in (ROOT / folder).rglob("*.yaml")
+)
+QUESTION = re.compile(r"""[{\[,]\s*(?:[\w-]+: )?[^"'{}\[\],\s][^"'{}\[\],]*\?[,}\]]""")
 FOLDERS = {path.name for base in (ROOT, ROOT / "engine") for path in base.iterdir()}
 PATH = re.compile(r"(?<=`)[\w.*<>-]+/[\w./*<>-]*(?=[`:])|(?<=\]\()[\w./-]+(?=\))")
 
@@ -45,3 +50,13 @@ def test_missing_files_are_found():
     ]
     assert not exists("docs/internals/console.md", False, "engine/console/no_such_file.py")
     assert not exists("README.md", True, "docs/no_such_file.md")
+
+
+@pytest.mark.parametrize("file", YAML, ids=lambda file: str(file.relative_to(ROOT)))
+def test_texts_in_braces_that_end_with_a_question_mark_have_quotes(file):
+    """PyYAML's parser in Python, which tools of others use, takes the mark for a key (YAML 1.2.2
+    7.3.3 allows it)."""
+    lines = file.read_text("utf-8").splitlines()
+    assert [
+        line for line in lines if not line.lstrip().startswith("#") and QUESTION.search(line)
+    ] == []
