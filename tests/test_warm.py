@@ -15,7 +15,7 @@ from tests.support.ports import free_port
 from tests.support.running import engine, environment, modelway
 from tests.support.tutorial import Shell, shell_in
 from tests.support.waiting import PATIENCE, until
-from tests.support.warm import Warm, WarmProcess
+from tests.support.warm import Warm, WarmProcess, opened_door
 
 BROKEN = "version: 1\nupstreams: {main: {url: '${ADDRESS}'}}\n"
 
@@ -60,6 +60,28 @@ def test_it_leads_a_session_and_ends_by_a_signal(warm: Warm, tmp_path: Path) -> 
         process.kill()
     assert process.wait(PATIENCE) == -signal.SIGKILL
     assert process.pid not in current_resources().processes
+
+
+def test_copies_of_one_process_are_as_it(tmp_path: Path) -> None:
+    """They fork for one each, are told apart, and end alone."""
+    with opened_door():
+        copies = [Warm(), Warm()]
+        processes = [start(copy, tmp_path, "mock", "--port", "0") for copy in copies]
+        assert {process.pid for process in processes} <= current_resources().processes
+        parents = {parent_of(process.pid) for process in processes}
+        assert len(parents) == 2
+        assert len({parent_of(parent) for parent in parents} - {os.getpid()}) == 1
+        for copy, process in zip(copies, processes, strict=True):
+            process.kill()
+            assert process.wait(PATIENCE) == -signal.SIGKILL
+            copy.stop()
+        third = Warm()
+        assert start(third, tmp_path, "no-such-command").wait(PATIENCE) == 2
+        third.stop()
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def test_a_command_has_two_outputs(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from threading import Event, Thread
 
 import pytest
 
+from tests.support.warm import opened_door
 from tools.pytest_groups import Group, groups_of, run_groups
 
 _PYTHON = (sys.executable, "-m")
@@ -91,7 +92,8 @@ def run_tests(arguments: Sequence[str], may_begin: Callable[[], bool]) -> bool:
     if arguments:
         command = [*PYTEST, "-n", "4", "--dist", "worksteal", *arguments]
         return may_begin() and subprocess.run(command, check=False).returncode == 0
-    results = run_groups(_GROUP, queues(), _PROCESSES, IMPORTS, may_begin)
+    with opened_door():
+        results = run_groups(_GROUP, queues(), _PROCESSES, IMPORTS, may_begin)
     print(results, flush=True)
     return bool(results.counts) and not results.failures
 

@@ -73,8 +73,8 @@ def _children() -> Iterator[int]:
         with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
             for pid in map(int, Path(f"/proc/self/task/{task}/children").read_text().split()):
                 yield pid
-                if pid in PROCESSES:  # what it forks is a child of the test, too
-                    yield from _children_of(pid)
+    for pid in tuple(PROCESSES):  # what they fork is a child of the test, too
+        yield from _children_of(pid)
 
 
 def _children_of(pid: int) -> Iterator[int]:

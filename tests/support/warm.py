@@ -6,20 +6,14 @@ folder, environment and command line of its own, and runs `python -m engine` wit
 exec. What a start itself does is tested with commands that are started cold. The gate starts its
 processes of pytest so, too (`tools/pytest_groups.py`).
 
-As a program, this file is that process. It reads requests from the sockets whose descriptors it
-gets, and imports the modules that it gets besides.
+That process is `warm_server.py`. A process whose environment has DOOR gets a copy of the one that
+has opened it, rather than import the engine again.
 """
 
 from __future__ import annotations
 
-import gc
-import importlib
-import io
 import json
 import os
-import pkgutil
-import resource
-import runpy
 import select
 import signal
 import socket
@@ -27,49 +21,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO
 
+DOOR = "MODELWAY_TEST_WARM"
+"""Names the socket, of the abstract ones, at which a process that forks makes copies of itself."""
 _MAX_MESSAGE = 1_000_000
-_STEP = 10
-"""Milliseconds between two looks whether a command has ended."""
+_PROGRAM = Path(__file__).with_name("warm_server.py")
 PROCESSES: set[int] = set()
 """The ids of these processes."""
 CONNECTIONS: set[int] = set()
 """The inodes of the sockets to them, which this one keeps."""
-
-
-_LATE = (
-    "alembic.command",
-    "alembic.ddl",
-    "engine.app.build",
-    "engine.app.services.limit_warnings",
-    "engine.app.services.recorder_work",
-    "engine.cli.mock",
-    "engine.cli.serve",
-    "engine.exchange.client_secret_keys",
-    "engine.offline.rehearsal.boot",
-    "engine.server.gateway",
-    "engine.spec",
-    "engine.stores.counters.memory",
-    "engine.translations",
-    "engine.upstream",
-    "sqlalchemy.dialects.sqlite",
-)
-"""Modules, and packages with all of theirs."""
-_CONFIG = f"""
-version: 1
-server: {{listen: "127.0.0.1:8080"}}
-specs: {{rerank: {{document: {Path(__file__).parents[2]}/openapi/rerank.yaml}}}}
-upstreams:
-  one: {{url: "https://one.example/v1", dialect: openai}}
-  two: {{url: "https://two.example/v1", dialect: anthropic}}
-  three: {{url: "https://three.example/v1", dialect: gemini}}
-models: {{any: {{to: [{{upstream: one}}, {{upstream: two}}, {{upstream: three}}]}}}}
-routes: [{{operations: "*", to: [{{upstream: one}}], auth: none}}]
-"""
 
 
 class WarmProcess:
@@ -109,23 +73,28 @@ class Warm:
     """The process that forks; it ends with the one that made it. A shell that inherits `shells` can
     ask it as well, with `warm_command.py`."""
 
-    def __init__(self, imports: Sequence[str] = (), home: Path | None = None) -> None:
+    def __init__(
+        self,
+        imports: Sequence[str] = (),
+        home: Path | None = None,
+        door: socket.socket | None = None,
+    ) -> None:
         """The process imports what gateways need, as it is installed, or other `imports`, as they
-        are in `home`."""
+        are in `home`. It copies itself for who connects to a `door`."""
         self._sock, sock = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         CONNECTIONS.add(os.fstat(self._sock.fileno()).st_ino)
         self._lock = threading.Lock()
         self.shells, shells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         CONNECTIONS.add(os.fstat(self.shells.fileno()).st_ino)
         with sock, shells:
-            descriptors = [sock.fileno(), shells.fileno()]
-            program = [sys.executable, "-P", __file__, *map(str, descriptors), *imports]
-            environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
-            if home is not None:
-                paths = str(home), os.environ.get("PYTHONPATH", "")
-                environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-            self._process = subprocess.Popen(program, env=environ, cwd="/", pass_fds=descriptors)
-            PROCESSES.add(self._process.pid)
+            descriptors = [each.fileno() for each in (sock, shells, door) if each is not None]
+            if DOOR in os.environ and not imports and door is None:
+                self._pid, self._process = _copy_behind(os.environ[DOOR], descriptors), None
+            else:
+                self._process = _start(descriptors, imports, home)
+                self._pid = self._process.pid
+            PROCESSES.add(self._pid)
+            self._end = os.pidfd_open(self._pid)
 
     def start(
         self,
@@ -155,8 +124,13 @@ class Warm:
         for sock in (self._sock, self.shells):
             CONNECTIONS.discard(os.fstat(sock.fileno()).st_ino)
             sock.close()
-        self._process.wait()
-        PROCESSES.discard(self._process.pid)
+        if self._process is not None:
+            self._process.wait()
+        end = select.poll()
+        end.register(self._end, select.POLLIN)
+        end.poll()
+        os.close(self._end)
+        PROCESSES.discard(self._pid)
 
     def _ask(self, request: Mapping[str, object], descriptors: Sequence[int] = ()) -> int | None:
         with self._lock:
@@ -165,120 +139,42 @@ class Warm:
             return answer
 
 
-class Server:
-    """The process that forks, and what it answers."""
-
-    def __init__(self, sock: socket.socket, shells: socket.socket) -> None:
-        self._sock, self._shells = sock, shells
-        self._statuses: dict[int, int] = {}
-        self._commands: dict[int, socket.socket] = {}  # where the status of a shell's command goes
-
-    def serve(self) -> None:
-        """Answer requests until the other end is closed."""
-        poll = select.poll()  # descriptors of a run of many tests are above those that select takes
-        sockets = {sock.fileno(): sock for sock in (self._sock, self._shells)}
-        for descriptor in sockets:
-            poll.register(descriptor, select.POLLIN)
-        while True:
-            ready = poll.poll(_STEP if self._commands else None)
-            for pid in [pid for pid in self._commands if self._status(pid) is not None]:
-                self._end_command(pid)
-            for sock in (sockets[descriptor] for descriptor, _ in ready):
-                data, descriptors, _, _ = socket.recv_fds(sock, _MAX_MESSAGE, 4)
-                if not data:
-                    return
-                request = json.loads(data)
-                if "poll" in request:
-                    sock.sendall(json.dumps(self._status(request["poll"])).encode())
-                elif (pid := os.fork()) == 0:
-                    self._become(request, descriptors)
-                    return
-                else:
-                    self._note(sock, pid, descriptors)
-
-    def _become(self, request: Mapping[str, object], descriptors: Sequence[int]) -> None:
-        for sock in (self._sock, self._shells, *self._commands.values()):
-            sock.close()
-        for descriptor in descriptors[3:]:
-            os.close(descriptor)
-        _run(request, descriptors[:3])
-
-    def _note(self, sock: socket.socket, pid: int, descriptors: Sequence[int]) -> None:
-        """Tell the id of a copy to who asked for it."""
-        for descriptor in descriptors[:3]:
-            os.close(descriptor)
-        if sock is self._shells:
-            sock = self._commands[pid] = socket.socket(fileno=descriptors[3])
-        sock.sendall(json.dumps(pid).encode())
-
-    def _end_command(self, pid: int) -> None:
-        with self._commands.pop(pid) as sock, suppress(OSError):  # the command was killed
-            sock.sendall(json.dumps(self._statuses[pid]).encode())
-
-    def _status(self, pid: int) -> int | None:
-        if pid not in self._statuses:
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            if not ended:
-                return None
-            self._statuses[pid] = os.waitstatus_to_exitcode(status)
-        return self._statuses[pid]
+def _start(
+    descriptors: Sequence[int], imports: Sequence[str], home: Path | None
+) -> subprocess.Popen[bytes]:
+    program = [sys.executable, "-P", str(_PROGRAM), *map(str, descriptors), *imports]
+    environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    if home is not None:
+        paths = str(home), os.environ.get("PYTHONPATH", "")
+        environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return subprocess.Popen(program, env=environ, cwd="/", pass_fds=descriptors)
 
 
-def _run(request: Mapping[str, object], descriptors: Sequence[int]) -> None:
-    """Become the process that was asked for, with these as its stdin, stdout and stderr, and run it
-    to its end."""
-    os.setsid()
-    for number, descriptor in enumerate(descriptors):
-        os.dup2(descriptor, number)
-        os.close(descriptor)
-    reader = io.BufferedReader(io.FileIO(0, closefd=False))
-    sys.stdin = io.TextIOWrapper(reader, sys.stdin.encoding, sys.stdin.errors)
-    sys.stdout, sys.stderr = _unbuffered(1, sys.stdout), _unbuffered(2, sys.stderr)
-    os.environ.clear()
-    os.environ.update(request["env"])  # type: ignore[call-overload]
-    time.tzset()
-    os.chdir(str(request["cwd"]))
-    if (limit := request.get("descriptors")) is not None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-    sys.path.insert(0, os.getcwd())
-    module = str(request.get("module", "modelway"))
-    sys.argv = [module, *request["argv"]]  # type: ignore[misc]
-    if "module" in request:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
-    else:
-        importlib.import_module("modelway").main()
+def _copy_behind(door: str, descriptors: Sequence[int]) -> int:
+    """The id of a copy of the process that has opened a door. It serves these sockets, and writes
+    to the stdout and stderr of this one."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
+        sock.connect(f"\0{door}")
+        socket.send_fds(sock, [b"copy"], [*descriptors, 1, 2])
+        pid: int = json.loads(sock.recv(100))
+        return pid
 
 
-def load(names: Sequence[str] = _LATE) -> None:
-    """Import modules, and of the engine's packages all modules. Without names it is what starts of
-    gateways import, also late: the trial, the recorder, its database, the languages of models."""
-    for name in names:
-        module = importlib.import_module(name)
-        folders = getattr(module, "__path__", ()) if name.startswith("engine") else ()
-        for each in pkgutil.walk_packages(folders, f"{name}."):
-            importlib.import_module(each.name)
-
-
-def read_shipped_data() -> None:
-    """Read what is the same for every gateway: what providers, models and keys of configs are."""
-    plan = importlib.import_module("engine.plan.assembly.make_plan")
-    translations = importlib.import_module("engine.translations")
-    plan.make_plan(Path("/gateway.yaml"), {}, text=_CONFIG)
-    translations.preload(importlib.import_module("engine.dialects").names())
-
-
-def _unbuffered(number: int, before: TextIO) -> TextIO:
-    """A stream to a descriptor as of `python -u`, in the encoding of that before."""
-    raw = io.FileIO(number, "wb", closefd=False)
-    return io.TextIOWrapper(raw, before.encoding, before.errors, write_through=True)
-
-
-if __name__ == "__main__":
-    gc.disable()
-    sockets, names = sys.argv[1:3], sys.argv[3:]
-    load(names or _LATE)
-    if not names:
-        read_shipped_data()
-    gc.freeze()  # collections of copies would copy all pages of what is imported
-    gc.enable()
-    Server(*(socket.socket(fileno=int(number)) for number in sockets)).serve()
+@contextmanager
+def opened_door() -> Iterator[None]:
+    """Within the block, each `Warm` without imports of this process, and of those that have its
+    environment, is a copy of one process."""
+    name = f"modelway-warm-{os.getpid()}-{time.monotonic_ns()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
+        sock.bind(f"\0{name}")
+        sock.listen()
+        process = Warm(door=sock)
+    before = os.environ.get(DOOR)
+    os.environ[DOOR] = name
+    try:
+        yield
+    finally:
+        del os.environ[DOOR]
+        if before is not None:
+            os.environ[DOOR] = before
+        process.stop()

@@ -1,5 +1,6 @@
 """The gate fails if any of its parts does, and compiles tests once."""
 
+import os
 import sys
 import tomllib
 from threading import Timer
@@ -7,6 +8,7 @@ from threading import Timer
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.warm import DOOR
 from tools import gate
 from tools.gate import ELSEWHERE, WAITING, Checks, are_compiled, main, queues
 
@@ -120,6 +122,14 @@ def test_every_test_is_in_one_group():
 def test_what_is_elsewhere_is_not_collected():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]
     assert {*ELSEWHERE} < {*settings["ini_options"]["norecursedirs"]}
+
+
+def test_groups_share_the_process_that_has_imported_the_engine(parts, tmp_path):
+    check = f"os.environ.get({DOOR!r}) not in (None, {os.environ.get(DOOR)!r})"
+    text = f"import os\ndef test_a(): assert {check}\n"
+    (tmp_path / "test_a.py").write_text(text)
+    parts(GOOD, GOOD, GOOD)
+    assert main([]) == 0
 
 
 def test_a_group_can_fail(parts, tmp_path):
