@@ -130,6 +130,12 @@ KINDS = (
     Kind("tokens to embed", "/v1/embeddings", _input([[*range(10_000, 11_000)]] * 2_000)),
     Kind("a file", "/v1/audio/transcriptions", _form, media_type=FORM),
     Kind("a mistake at the end", CHAT, lambda: _messages(last=17), status=400),
+    Kind(
+        "a mistake at the end, not large",
+        CHAT,
+        lambda: _messages(last=17, size=NOT_LARGE),
+        status=400,
+    ),
     Kind("JSON that breaks off", CHAT, _broken, status=400),
     Kind("messages, judged", CHAT, _messages, gateway="judged"),
     Kind("one text, judged", CHAT, _text, gateway="judged"),

@@ -14,12 +14,15 @@ from typing import NamedTuple
 from engine.exchange.caller_connection import MIN_COSTLY
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.request_body import Body
+from engine.process.loop_turn import FEW_BYTES, await_turn
+from engine.process.preemption import PREEMPTION
 from engine.spec.bodies.request_bodies import Bodies, BodyRule, check
 from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter, check_parameters
 from engine.spec.schemas.member_finder import Path
-from engine.spec.schemas.refusal_messages import explain, place
+from engine.spec.schemas.refusal_messages import Refusal, explain, place
+from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.stages.check_apart import SHORT, check_apart, may_take_long
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
@@ -157,7 +160,21 @@ def _check_measured(exchange: Exchange, rule: BodyRule) -> None:
         if heavy is not None:
             heavy.note_cost(exchange.operation, exchange.body.size, thread_time() - begin)
     if not is_valid:
-        raise explain(validator, value).error()
+        raise _explain(exchange, validator, value).error()
+
+
+def _explain(exchange: Exchange, validator: SchemaValidator, value: object) -> Refusal:
+    """The refusal of a body. To find it may take several times as long as the check: others have
+    turns meanwhile. It is no lesson, else one caller's mistakes would make bodies of others large.
+    """
+    if exchange.body.size <= FEW_BYTES:
+        return explain(validator, value)
+    await_turn()
+    try:
+        PREEMPTION.begin()
+        return explain(validator, value)
+    finally:
+        PREEMPTION.end()
 
 
 def refusal_of(mode: str) -> Refuse:

@@ -2,13 +2,17 @@
 
 from contextlib import suppress
 
+import gevent
 import pytest
 
 from engine.exchange.caller_connection import MIN_COSTLY, WSGIConnection
+from engine.process.loop_turn import FEW_BYTES
+from engine.process.preemption import Preemption
 from engine.spec.bodies.body_parsers import parse_json
 from engine.spec.bodies.request_bodies import Bodies, BodyRule
 from engine.spec.expression import parse
 from engine.spec.model_locations import ModelLocations
+from engine.spec.schemas.refusal_messages import explain
 from engine.spec.schemas.schema_validator import validator_of
 from engine.stages.validate import Checks, checks_of, validate_body, validate_parameters
 from engine.values.errors import GatewayError
@@ -16,6 +20,7 @@ from tests.support import documents
 from tests.support.checking import checked
 from tests.support.exchanges import BodySource
 from tests.support.item_requests import exchange, refusal, run
+from tests.support.preempting import interrupting, until_set
 
 
 def test_a_valid_request_passes_with_its_body_parsed(operations):
@@ -161,6 +166,29 @@ def test_a_worker_learns_what_it_costs_to_check_a_body(operations, mode):
         with suppress(GatewayError):
             run(operations["make"], request, mode)
     assert connection.noted == [("make", size, True)] * 2
+
+
+def test_others_go_on_while_a_refusal_is_found_which_is_no_lesson(operations, monkeypatch):
+    preemption, others, seconds = Preemption(), gevent.event.Event(), []
+    monkeypatch.setattr("engine.stages.validate.PREEMPTION", preemption)
+
+    def explain_slowly(validator, value):
+        gevent.spawn(others.set)
+        assert until_set(others)
+        return explain(validator, value)
+
+    monkeypatch.setattr("engine.stages.validate.explain", explain_slowly)
+    request = exchange(b'{"name": 7}'.ljust(FEW_BYTES + 1))
+    request.connection = connection = Costs()
+    monkeypatch.setattr(connection, "note_cost", lambda *cost: seconds.append(others.is_set()))
+
+    def refuse():
+        with pytest.raises(GatewayError, match="name"):
+            run(operations["make"], request, "strict")
+
+    with interrupting(preemption):
+        gevent.spawn(refuse).get()
+    assert (seconds, others.is_set()) == ([False], True)
 
 
 def test_what_compiling_its_schema_costs_is_no_cost_of_a_body():
