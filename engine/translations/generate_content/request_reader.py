@@ -103,6 +103,8 @@ def _read_thinking(config: shapes.ThinkingConfig, request: ChatRequest) -> None:
 _UNFILTERED = ("BLOCK_NONE", "OFF", "HARM_BLOCK_THRESHOLD_UNSPECIFIED")
 _SEARCH = "googleSearch"
 _CACHE = "cachedContent"
+_NOT_STORED = ("store", Raw(b"false"))
+"""A member that asks for nothing: no target is told to store."""
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
@@ -129,7 +131,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     if members.generation_config is not None:
         read_config(members.generation_config, request)
     _read_filters(members.safety_settings, request)
-    unread.extend(members.extra)
+    unread += (name for name, raw in members.extra.items() if (name, raw) != _NOT_STORED)
     if _CACHE in members.extra:
         instead = "Send the contents, the instruction and the tools that the cache holds."
         request.missing_turns.append(MissingTurns(_CACHE, instead))

@@ -113,6 +113,11 @@ def test_filters_that_filter_nothing_are_no_loss(thresholds: list[str], unread: 
     assert read({"contents": [], "safetySettings": settings}).unread == unread
 
 
+def test_only_a_request_to_store_is_a_loss() -> None:
+    assert read({"contents": [], "store": False}).unread == []
+    assert read({"contents": [], "store": True}).unread == ["store"]
+
+
 @each(
     ("document", "place"),
     [
