@@ -16,6 +16,7 @@ from typing import Any
 
 import gevent
 import orjson
+from msgspec import Struct
 
 from engine.app.routes.last_handler import forward_of
 from engine.app.routes.route_handler import stages_of
@@ -27,7 +28,9 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Content, Exchange, Response, compose, new_request_id
 from engine.exchange.internal_request import HERE, Request, environ_of
 from engine.exchange.request_body import Body, ReceivedBody
+from engine.exchange.request_record import McpMessage
 from engine.mcp.protocol.results import MAX_RESULT, Answer, ToolResult, result_of, text_result
+from engine.mcp.protocol.server import ToolCall
 from engine.mcp.remote.client import (
     RemoteAnswer,
     RemoteClient,
@@ -251,6 +254,16 @@ class RemoteServer:
             if close is not None:
                 close()
         return answer
+
+
+class RemoteCall(Struct, frozen=True):
+    """A call of a tool of another server, for a caller at this IP address."""
+
+    call: ToolCall
+    tool: RemoteTool
+    server: RemoteServer
+    message: McpMessage
+    address: str
 
 
 def _read(

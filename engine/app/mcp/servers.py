@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from engine import dialects
 from engine.app.mcp.remote_lists import RemoteLists
-from engine.app.mcp.remote_server import RemoteServer
-from engine.app.mcp.tool_calls import PreparedCall, RemoteCall, ToolCalls
+from engine.app.mcp.remote_server import RemoteCall, RemoteServer
+from engine.app.mcp.tool_calls import PreparedCall, ToolCalls
 from engine.app.mcp.tool_catalogs import ToolCatalogs
 from engine.app.routes.internal_call import OperationCall
 from engine.app.routes.worker_parts import Parts

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.app.mcp.remote_server import RemoteServer
+from engine.app.mcp.remote_server import RemoteCall, RemoteServer
 from engine.app.mcp.tool_catalogs import ToolCatalogs
 from engine.app.routes.internal_call import CannotCall, OperationCall, OperationRequest
 from engine.config.server import Server as ServerConfig
@@ -36,6 +36,7 @@ from engine.mcp.protocol.results import (
     MAX_RESULT,
     Answer,
     ToolResult,
+    content_length,
     first_header,
     result_of,
     text_result,
@@ -62,16 +63,6 @@ class PreparedCall(Struct, frozen=True):
     operation: OperationCall
     operation_request: OperationRequest
     message: McpMessage
-
-
-class RemoteCall(Struct, frozen=True):
-    """A call of a tool of another server, for a caller at this IP address."""
-
-    call: ToolCall
-    tool: RemoteTool
-    server: RemoteServer
-    message: McpMessage
-    address: str
 
 
 Prepared = PreparedCall | RemoteCall
@@ -120,12 +111,14 @@ class ToolCalls:
         """The last handler: the answer to the message."""
         prepared = exchange.content.value
         if type(prepared) is PreparedCall:
-            steps = self._call(exchange, prepared)
+            outcome = self._call(exchange, prepared)
+            if isinstance(outcome, Reply):
+                return _response(outcome)
             accept = exchange.environ.get("HTTP_ACCEPT", "")
             token = progress_token(prepared.call.request, accept)
             if token is not None:
-                return _with_progress(steps, token)
-            reply = finish(steps)
+                return _with_progress(outcome, token)
+            reply = finish(outcome)
         elif isinstance(prepared, RemoteCall):
             reply = self._remote_call(exchange, prepared)
         else:
@@ -205,37 +198,54 @@ class ToolCalls:
         if len(calls) == 1:
             self._lifecycle.cancel(calls[0])
 
-    def _call(self, exchange: Exchange, prepared: PreparedCall) -> Steps:
-        """The steps of a call. Receives at most MAX_RESULT bytes of its answer, unless its tool has
-        another bound: what is larger is not received, its upstream is left. Yields the number of
-        events of a stream so far. Raises AbortConnection if the caller has left."""
+    def _call(self, exchange: Exchange, prepared: PreparedCall) -> Reply | Steps:
+        """The reply to a call, or the steps of one whose answer arrives in pieces. Raises
+        AbortConnection if the caller has left."""
         caller = InternalCaller(
             exchange.caller, exchange.token, exchange.connection.fileno(), None, prepared.message
         )
-        tool, request = prepared.tool, prepared.call.request
-        most = tool.max_answer if isinstance(tool, ModelTool) else MAX_RESULT
         try:
             inner, response = prepared.operation.send(
                 prepared.operation_request, caller, exchange.request_id
             )
+        except AbortConnection as error:
+            return self._server.reply(prepared.call.request, _broken_off(error))
+        body = response.body
+        if not isinstance(body, bytes):
+            return self._steps(exchange, prepared, inner, response)
+        inner.end()
+        return self._reply(exchange, prepared, Answer(response.status, response.headers, body))
+
+    def _steps(
+        self, exchange: Exchange, prepared: PreparedCall, inner: Exchange, response: Response
+    ) -> Steps:
+        """Receives an answer up to its bound, and a bit more of a larger one, whose upstream is
+        left. Yields the number of events of a stream so far. Raises AbortConnection if the caller
+        has left."""
+        is_stream = first_header(response.headers, "content-type").startswith(_EVENTS)
+        assert not isinstance(response.body, bytes)
+        try:
             try:
-                body, broke_off = response.body, False
-                if not isinstance(body, bytes):
-                    media_type = first_header(response.headers, "content-type")
-                    is_stream = media_type.startswith(_EVENTS)
-                    body, broke_off = yield from receive(body, most, is_stream=is_stream)
+                most = _max_answer(prepared.tool)
+                body, broke_off = yield from receive(response.body, most, is_stream=is_stream)
             finally:
                 inner.end()
         except AbortConnection as error:
-            if error.reason is AbortReason.CALLER_LEFT:
-                raise
-            error_result = text_result(f"The answer broke off: {error.strerror}", is_error=True)
-            return self._server.reply(request, error_result)
-        if len(body) > most:
-            answer = self._beginning(exchange, prepared.operation_request, response, body[:most])
-        else:
-            answer = Answer(response.status, response.headers, body, broke_off=broke_off)
-        return self._server.reply(request, _result(tool, answer))
+            return self._server.reply(prepared.call.request, _broken_off(error))
+        answer = Answer(response.status, response.headers, body, broke_off=broke_off)
+        return self._reply(exchange, prepared, answer)
+
+    def _reply(self, exchange: Exchange, prepared: PreparedCall, answer: Answer) -> Reply:
+        """The reply to a call. Of an answer that is too large it has the beginning, and where all
+        of it is."""
+        tool, most = prepared.tool, _max_answer(prepared.tool)
+        if len(answer.body) > most:
+            inner, link = prepared.operation_request, ""
+            if inner.method == "GET":
+                link = base_of(exchange, self._config) + inner.target
+            body, size = answer.body[:most], content_length(answer.headers)
+            answer = Answer(answer.status, answer.headers, body, link, size, complete=False)
+        return self._server.reply(prepared.call.request, _result(tool, answer))
 
     def _remote_call(self, exchange: Exchange, prepared: RemoteCall) -> Reply:
         """The answer to a call of another server's tool. Raises AbortConnection if the caller has
@@ -247,20 +257,22 @@ class ToolCalls:
         try:
             result = prepared.server.call(tool, call.arguments, exchange, caller, prepared.address)
         except AbortConnection as error:
-            if error.reason is AbortReason.CALLER_LEFT:
-                raise
-            result = text_result(f"The answer broke off: {error.strerror}", is_error=True)
+            result = _broken_off(error)
         if tool.output_schema is not None and not (result.structured or result.is_error):
             result = replace(result, is_error=True)  # which clients refuse otherwise
         return self._server.reply(call.request, result)
 
-    def _beginning(
-        self, exchange: Exchange, request: OperationRequest, response: Response, body: bytes
-    ) -> Answer:
-        """An answer that is too large, of which `body` was received, and where all of it is."""
-        link = base_of(exchange, self._config) + request.target if request.method == "GET" else ""
-        size = _content_length(response.headers)
-        return Answer(response.status, response.headers, body, link, size, complete=False)
+
+def _max_answer(tool: Tool | ModelTool) -> int:
+    """The bytes of an answer that are received."""
+    return tool.max_answer if isinstance(tool, ModelTool) else MAX_RESULT
+
+
+def _broken_off(error: AbortConnection) -> ToolResult:
+    """The result of a call whose answer has no end. Raises the error if the caller has left."""
+    if error.reason is AbortReason.CALLER_LEFT:
+        raise error
+    return text_result(f"The answer broke off: {error.strerror}", is_error=True)
 
 
 def _result(tool: Tool | ModelTool, answer: Answer) -> ToolResult:
@@ -303,9 +315,3 @@ def _trace(environ: Mapping[str, Any]) -> Headers:
     if "HTTP_TRACEPARENT" not in environ:
         return []
     return [(name, environ[key]) for name, key in _TRACE if key in environ]
-
-
-def _content_length(headers: Sequence[tuple[str, str]]) -> int | None:
-    """The size of a body by its Content-Length."""
-    length = first_header(headers, "content-length")
-    return int(length) if length.isdecimal() and len(length) < 19 else None

@@ -38,6 +38,12 @@ def first_header(headers: Sequence[tuple[str, str]], name: str) -> str:
     return ""
 
 
+def content_length(headers: Sequence[tuple[str, str]]) -> int | None:
+    """The size of a body by its Content-Length."""
+    length = first_header(headers, "content-length")
+    return int(length) if length.isdecimal() and len(length) < 19 else None
+
+
 class Answer(Struct, frozen=True):
     """The answer to an operation. `body` is all of it, or its beginning if it is not `complete`,
     because it is too large, or `broke_off`. A client may get it again at `link`, "" for nowhere.
