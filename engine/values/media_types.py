@@ -59,6 +59,13 @@ def body_kind(media_type: str) -> str:
     return "text" if is_text else ""
 
 
+def is_binary(media_type: str) -> bool:
+    """Whether a media type, in lower case without parameters, is one of files that are no text:
+    images, archives, documents."""
+    is_text = body_kind(media_type) or media_type.endswith(("xml", "yaml", "graphql"))
+    return "/" in media_type and not is_text and not sequence_kind(media_type)
+
+
 def sequence_kind(media_type: str) -> str:
     """The kind of a sequential media type, in lower case without parameters: "lines", "records",
     "events" or "parts"; "" for any other."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.values.media_types import EXAMPLES, body_kind, is_json, sequence_kind
+from engine.values.media_types import EXAMPLES, body_kind, is_binary, is_json, sequence_kind
 from tests.support.each import each
 
 
@@ -53,3 +53,16 @@ def test_the_media_type_selects_the_kind_of_body(media_type: str, kind: str) -> 
 )
 def test_a_sequential_media_type_has_a_kind(media_type, kind):
     assert sequence_kind(media_type) == kind
+
+
+@each(
+    ("media_type", "binary"),
+    [
+        *[(name, True) for name in ("image/png", "application/pdf", "application/x-tar")],
+        *[(name, False) for name in ("", "pdf", "text/csv", "application/vnd.x+json")],
+        *[(name, False) for name in ("application/xml", "image/svg+xml", "application/yaml")],
+        *[(name, False) for name in ("multipart/mixed", "application/x-ndjson")],
+    ],
+)
+def test_a_file_is_binary_unless_it_is_text_of_a_kind(media_type: str, binary: bool) -> None:
+    assert is_binary(media_type) is binary

@@ -24,7 +24,7 @@ from engine.spec.schemas.member_spellings import Spellings
 from engine.spec.schemas.refusal_messages import explain
 from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.values.errors import GatewayError
-from engine.values.media_types import OTHER_NAMES, body_kind, essence, is_json
+from engine.values.media_types import OTHER_NAMES, body_kind, essence, is_binary, is_json
 
 
 class BodyRule(Struct, frozen=True):
@@ -190,13 +190,16 @@ class Bodies:
 
     def _rule_of(self, media_type: str) -> BodyRule | None:
         """The rule of a media type: its own, that of another name of it, or that of a range. Bytes
-        need no Content-Type where the operation takes nothing else (RFC 9110, 8.3)."""
+        need no Content-Type where the operation takes nothing else (RFC 9110, 8.3), and may be a
+        file of any media type."""
         if not media_type and _BYTES in self.rules and self._parses_nothing:
             return self.rules[_BYTES]
         for name in (media_type, *OTHER_NAMES.get(media_type, ())):
             if name in self.rules:
                 return self.rules[name]
         rule = self._rule_of_range(media_type)
+        if rule is None and _BYTES in self.rules and is_binary(media_type):
+            return self.rules[_BYTES]
         return self.any_json if rule is None and is_json(media_type) else rule
 
     def _rule_of_range(self, media_type: str) -> BodyRule | None:

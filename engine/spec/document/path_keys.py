@@ -82,12 +82,13 @@ def add_slash_variable(address: Address, operation: Node, item: Node) -> Address
     """The address, with its last variable among those that may have slashes if the operation means
     the rest of the path by it.
 
-    Kubernetes and GitHub call such a variable `path`; others mark it with `x-multi-segment`.
+    Kubernetes and GitHub call such a variable `path`, others `file_path` or `attributePath`, or
+    they mark it with `x-multi-segment`.
     """
     last = _LAST.search(address.template)
     if last is None or last[1] in address.slash_variables:
         return address
-    several = last[1] in ("path", "filepath", "file_path")
+    several = last[1].lower().endswith("path")
     for parameter in declared_parameters(item, operation):
         if parameter.text("name") == last[1] and parameter.text("in") == "path":
             declaration = parameter.value

@@ -73,6 +73,7 @@ def test_a_path_key_is_a_template_a_query_and_slash_variables(key: str, address:
     ("key", "parameter", "slash_variables"),
     [
         ("/files/{path}", {}, ("path",)),
+        ("/things/{id}/attributes/{attributePath}", {}, ("attributePath",)),
         ("/files/{path}/x", {}, ()),
         ("/files/{id}", {}, ()),
         ("/files/{id}", {"x-multi-segment": True}, ("id",)),
