@@ -135,6 +135,8 @@ class FrameReader:
                 next(steps)
             except StopIteration as end:
                 data: bytes = end.value
+                if len(data) > LONG_EVENT:
+                    yield from self._pause()  # it was joined, and is decoded
                 return data
             yield from self._pause()
 
