@@ -28,6 +28,7 @@ from engine.guardrails.contract import (
     verdict_validator,
 )
 from engine.guardrails.settings import GuardSettings, block_error, unjudged_error
+from engine.values.metric import Collector, Sample, counter
 
 MAX_PARTS = 10_000
 """Parts of texts in one question: to write and to read more of them takes milliseconds."""
@@ -41,6 +42,13 @@ Replacements = Mapping[tuple[str, int], str]
 """New texts of parts, by the pointer and offset of each."""
 
 FAILED, DROPPED = "failed", "dropped"
+VERDICTS = counter(
+    "modelway_guard_verdicts_total",
+    "webhook stage verdict",
+    "Verdicts of guards: pass, redact, block, failed (the webhook did not answer as it should) or "
+    "dropped (of a guard that only reports, with too many questions at one time). stage is request "
+    "or response; webhook is the host of its URL, or the name of its upstream.",
+)
 
 
 class Guard:
@@ -191,3 +199,13 @@ def join_parts(texts: Mapping[str, str], changes: Replacements, most: int) -> di
     for part in _parts({pointer: texts[pointer] for pointer in pointers}, most):
         result[part.pointer] += changes.get((part.pointer, part.offset), part.text)
     return {pointer: text for pointer, text in result.items() if text != texts[pointer]}
+
+
+def verdict_collector(counts: Mapping[tuple[str, str, str], int]) -> Collector:
+    """The verdicts of this worker, by webhook, stage and verdict."""
+
+    def collect() -> Iterator[Sample]:
+        for labels, count in [*counts.items()]:
+            yield VERDICTS, labels, count
+
+    return collect

@@ -21,9 +21,9 @@ from gevent import GreenletExit
 from engine.exchange.outcome import CallerLeft, Outcome
 from engine.exchange.request_record import Traffic
 from engine.relay.websocket import ending
-from engine.relay.websocket.channel import Channel, Liveness, Stopped
+from engine.relay.websocket.channel import Channel, Stopped
 from engine.relay.websocket.ending import Ending
-from engine.relay.websocket.endpoint import Closed, Endpoint, Message
+from engine.relay.websocket.endpoint import Closed, Endpoint, Liveness, Message
 from engine.relay.websocket.frames import sendable
 from engine.relay.websocket.open_sessions import SessionLimits, duration_text
 from engine.sockets.lanes import Lanes, Run

@@ -17,8 +17,13 @@ from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.request_record import Traffic
 from engine.exchange.stage_services import Services
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.connection_upgrade import require_take_over, send_head
-from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
+from engine.relay.websocket.handshake import (
+    negotiate_deflate,
+    parse_request,
+    require_take_over,
+    send_head,
+    switching_protocols,
+)
 from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from engine.sockets.lanes import Run
 from engine.sockets.memory import MemoryBudget, ResponseMemory

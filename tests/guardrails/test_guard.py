@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import gevent
 import pytest
 
 from engine.exchange.stage_services import GuardFailed
-from engine.guardrails.guard import MAX_PARTS, MAX_REPORTS, Guard
+from engine.guardrails.guard import MAX_PARTS, MAX_REPORTS, VERDICTS, Guard, verdict_collector
 from engine.guardrails.settings import GuardSettings
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
@@ -106,3 +107,11 @@ def test_a_report_delays_nothing_and_is_bounded():
     assert asks.judge(exchange, "request", {"/a": "A"}) == {}
     gevent.sleep(0)
     assert len(webhooks.questions) == MAX_REPORTS + 1
+
+
+def test_each_verdict_is_a_sample():
+    counts = Counter({("w", "request", "pass"): 3})
+    collect = verdict_collector(counts)
+    assert list(collect()) == [(VERDICTS, ("w", "request", "pass"), 3)]
+    counts["w", "request", "pass"] += 1
+    assert [count for _, _, count in collect()] == [4]

@@ -1,7 +1,6 @@
 """The usage table in memory, for tests of those who write to it."""
 
-from engine.stores.database.failures import DatabaseAway
-from engine.stores.database.usage import RowsRefused
+from engine.stores.database.failures import DatabaseAway, RowsRefused
 
 
 class MemoryTable:

@@ -26,7 +26,7 @@ from engine.edge.origin import SameOrigin
 from engine.exchange.disconnect_watcher import DisconnectWatcher
 from engine.exchange.exchange import Stage
 from engine.exchange.stage_services import NoGuardCalls, Services
-from engine.guardrails.metrics import verdict_collector
+from engine.guardrails.guard import verdict_collector
 from engine.objects.batches.batch_records import BatchRecords
 from engine.objects.batches.batch_uploads import BatchUploads
 from engine.objects.file_copies import FileCopies

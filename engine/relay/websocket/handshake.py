@@ -1,4 +1,6 @@
-"""The opening handshake of a WebSocket over HTTP (RFC 6455 section 4)."""
+"""The opening handshake of a WebSocket over HTTP (RFC 6455 section 4), and taking over the caller's
+connection.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,9 @@ from websockets.extensions.permessage_deflate import (
 from websockets.headers import build_extension, parse_extension, parse_subprotocol
 from websockets.utils import accept_key, generate_key
 
+from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.environ_headers import comma_separated
-from engine.values.errors import GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 Extensions = tuple[Extension, ...]
 _VERSION = "13"
@@ -28,6 +31,7 @@ _SERVER_DEFLATE = ServerPerMessageDeflateFactory(
 _CLIENT_DEFLATE = ClientPerMessageDeflateFactory(
     server_max_window_bits=12, client_max_window_bits=12, compress_settings={"memLevel": 5}
 )
+_SEND_SECONDS = 10.0
 
 
 class UpgradeRequest(NamedTuple):
@@ -160,3 +164,21 @@ def _is_key(key: str) -> bool:
 def _invalid(reason: str) -> GatewayError:
     message = f"The WebSocket handshake is not valid: {reason}."
     return GatewayError(400, "invalid_handshake", message)
+
+
+def require_take_over(connection: CallerConnection) -> None:
+    """Raise GatewayError 501 if the WSGI server cannot hand over the caller's connection."""
+    if not connection.can_take_over:
+        message = "The server of this gateway cannot hand over a connection for a WebSocket."
+        raise GatewayError(501, "not_implemented", message, retry=False)
+
+
+def send_head(sock: Any, head: bytes) -> None:
+    """Send the head of the 101 response on a socket that was taken over. Raises AbortConnection."""
+    try:
+        sock.settimeout(_SEND_SECONDS)
+        sock.sendall(head)
+    except OSError as error:
+        raise AbortConnection(
+            AbortReason.CALLER_LEFT, "the caller left before the upgrade"
+        ) from error

@@ -22,8 +22,9 @@ from engine.exchange.request_record import Traffic
 from engine.exchange.token_bucket import TokenBucket
 from engine.process.loop_turn import await_turn
 from engine.relay.websocket import ending
-from engine.relay.websocket.channel import Channel, Liveness, PeerDisconnected, Stopped
+from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.ending import Ending
+from engine.relay.websocket.endpoint import Liveness
 from engine.relay.websocket.frames import Violation, sendable
 from engine.relay.websocket.message_edits import EditedFrames, MessageEdits
 from engine.relay.websocket.open_sessions import CHECK_INTERVAL, SessionLimits, duration_text

@@ -37,3 +37,7 @@ class Deadlock(DatabaseAway):
 
 class DatabaseRefuses(DatabaseError):
     """The database answers with an error that an operator must fix."""
+
+
+class RowsRefused(DatabaseError):
+    """The database rejects one of these rows."""

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, event, or_, select
 from sqlalchemy.exc import DataError, IntegrityError
 
 from engine.stores.database.database import Database
-from engine.stores.database.failures import DatabaseError
+from engine.stores.database.failures import DatabaseError, RowsRefused
 from engine.stores.database.partitions import create_months
 from engine.stores.database.schema import ledger, usage
 from engine.stores.database.sqlite_pending_sums import add_sums
@@ -62,10 +62,6 @@ _ROW_ERRORS = ("22", "23", "54")
 """Classes of PostgreSQL's SQLSTATE for an invalid row: data, constraints, size."""
 _NO_PARTITION = "23514"
 """PostgreSQL's SQLSTATE for a row without a partition."""
-
-
-class RowsRefused(DatabaseError):
-    """The database rejects one of these rows."""
 
 
 class UsageTable:

@@ -13,8 +13,8 @@ from typing import TypeVar
 import gevent
 import orjson
 
-from engine.stores.database.failures import DatabaseAway
-from engine.stores.database.usage import RowsRefused, UsageTable
+from engine.stores.database.failures import DatabaseAway, RowsRefused
+from engine.stores.database.usage import UsageTable
 from engine.stores.ledger.journal_segments import lock
 from engine.stores.ledger_entry import Entry, repaired
 

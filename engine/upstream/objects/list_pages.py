@@ -15,7 +15,7 @@ from msgspec import Struct
 from engine.exchange.exchange import Response
 from engine.objects.facts import ListFacts
 from engine.objects.marks import Changes
-from engine.objects.pages import VendorPage, without_rows
+from engine.objects.pages import MAX_PAGES, VendorPage, without_rows
 from engine.objects.response_ids import ResponseSealer
 from engine.relay.held_body import HeldBody, file_pieces
 from engine.values.errors import GatewayError
@@ -120,3 +120,12 @@ def _apply(value: Any, changes: Changes) -> None:
             del node[path[-1]]
         else:
             node[path[-1]] = orjson.loads(text)
+
+
+def too_long(lists: ListFacts) -> GatewayError:
+    """The error for a list of whose first MAX_PAGES pages no row is the caller's."""
+    message = (
+        f"The first {MAX_PAGES} pages of this list have no {lists.kind} of this token. Filter the "
+        "list, or ask for objects by their ids."
+    )
+    return GatewayError(503, "list_too_long", message, retry=False)

@@ -31,6 +31,7 @@ from engine.upstream.objects.list_pages import (
     RowReader,
     join_rows,
     receive_page,
+    too_long,
     unreadable,
 )
 from engine.upstream.objects.object_forward import (
@@ -39,7 +40,6 @@ from engine.upstream.objects.object_forward import (
     set_targets,
 )
 from engine.upstream.targets.target import Target
-from engine.values.errors import GatewayError
 from engine.values.media_types import is_json
 
 log = logging.getLogger("modelway")
@@ -85,7 +85,7 @@ class ListWalk:
         while True:
             if pages == MAX_PAGES:
                 if not self._count and self._lists.cursor == "id":
-                    raise _too_long(self._lists)
+                    raise too_long(self._lists)
                 break
             page = self._page(position)
             pages += 1
@@ -221,11 +221,3 @@ class ListWalk:
         objects, kind = self._objects, self._lists.kind
         has_marks = any(m.shown is not None for m in objects.facts.marks if m.kind == kind)
         return has_marks or objects.owner == "all" or objects.opener.passes
-
-
-def _too_long(lists: ListFacts) -> GatewayError:
-    message = (
-        f"The first {MAX_PAGES} pages of this list have no {lists.kind} of this token. Filter the "
-        "list, or ask for objects by their ids."
-    )
-    return GatewayError(503, "list_too_long", message, retry=False)

@@ -26,13 +26,14 @@ from engine.exchange.outcome import Outcome, interruption
 from engine.exchange.request_body import Body, ReceivedBody
 from engine.exchange.request_record import Traffic
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.connection_upgrade import require_take_over, send_head
 from engine.relay.websocket.endpoint import Closed, Endpoint
 from engine.relay.websocket.handshake import (
     Extensions,
     UpgradeRequest,
     negotiate_deflate,
     parse_request,
+    require_take_over,
+    send_head,
     switching_protocols,
 )
 from engine.relay.websocket.open_sessions import SessionLimits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.exchange.caller_connection import NO_CONNECTION
 from engine.relay.websocket.handshake import (
     answer_to,
     deflate_offer,
@@ -11,10 +12,12 @@ from engine.relay.websocket.handshake import (
     negotiated_deflate,
     new_key,
     parse_request,
+    require_take_over,
+    send_head,
     subprotocols_of,
     switching_protocols,
 )
-from engine.values.errors import GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.frames import KEY, accept
 
 RIGHT = {
@@ -157,3 +160,34 @@ def test_an_offered_extension_can_be_accepted():
 def test_an_extension_that_was_not_offered_is_refused(response_headers, was_offered):
     with pytest.raises(ValueError, match="offered"):
         negotiated_deflate(response_headers, was_offered)
+
+
+class Socket:
+    def __init__(self, error=None):
+        self.error, self.sent = error, b""
+
+    def settimeout(self, seconds):
+        assert seconds > 0
+
+    def sendall(self, data):
+        if self.error is not None:
+            raise self.error
+        self.sent += data
+
+
+def test_a_server_that_keeps_its_connections_is_501():
+    with pytest.raises(GatewayError) as refused:
+        require_take_over(NO_CONNECTION)
+    assert refused.value.status == 501
+
+
+def test_the_head_is_sent():
+    sock = Socket()
+    send_head(sock, b"HTTP/1.1 101")
+    assert sock.sent == b"HTTP/1.1 101"
+
+
+def test_a_caller_that_left_before_is_an_abort():
+    with pytest.raises(AbortConnection) as abort:
+        send_head(Socket(BrokenPipeError()), b"")
+    assert abort.value.reason == AbortReason.CALLER_LEFT

@@ -6,11 +6,11 @@ from threading import Barrier, Thread
 import pytest
 from sqlalchemy import inspect, text
 
-from engine.stores.database.failures import DatabaseRefuses
+from engine.stores.database.failures import DatabaseRefuses, RowsRefused
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.open_database import open_database
 from engine.stores.database.partitions import create_months, drop_months
-from engine.stores.database.usage import RowsRefused, UsageTable
+from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry, repaired
 
 

@@ -5,12 +5,12 @@ import sqlite3
 import pytest
 from sqlalchemy import event, select
 
-from engine.stores.database.failures import DatabaseAway, DatabaseRefuses
+from engine.stores.database.failures import DatabaseAway, DatabaseRefuses, RowsRefused
 from engine.stores.database.migrate import upgrade
 from engine.stores.database.open_database import open_database
 from engine.stores.database.schema import metadata, usage
 from engine.stores.database.sums import UsageFilter
-from engine.stores.database.usage import RowsRefused, UsageTable, pages
+from engine.stores.database.usage import UsageTable, pages
 from engine.stores.ledger_entry import Entry, decode, encode, repaired
 from tests.support.journals import ENTRY
 from tests.support.ledger_rows import random_rows
