@@ -106,7 +106,9 @@ def test_a_server_that_wants_a_session_gets_one(front):
 def test_calls_and_lists_are_in_log_and_metrics(front):
     running, folder = front
     result(running, "sdk_add", {"a": 1, "b": 2})
-    rows = [json.loads(line) for line in (folder / "access.log").read_text().splitlines()]
+    log = folder / "access.log"  # its lines are written after the answers
+    until(lambda: log.exists() and '"operation":"sdk.add"' in log.read_text(), "the call's line")
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
     row = next(row for row in rows if row.get("operation") == "sdk.add")
     assert (row["upstream"], row["mcp"]["tool"], row["status"]) == ("sdk", "sdk_add", 200)
     name = 'modelway_mcp_lists_total{outcome="received",upstream="sdk"} 1.0'
