@@ -19,8 +19,8 @@ from engine.callers.sign_in.pending_sign_in import (
     PendingSignIns,
     new_pending_sign_in,
 )
-from engine.callers.sign_in.provider import Provider, error_code
-from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
+from engine.callers.sign_in.provider import Provider
+from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused, error_code
 from engine.config.callers import JwtIssuer
 from engine.config.console import SignInConfig
 from engine.exchange.sign_in import Arrival, Start

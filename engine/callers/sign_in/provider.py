@@ -4,8 +4,6 @@ tokens for a code, and userinfo."""
 from __future__ import annotations
 
 import base64
-import logging
-import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -19,18 +17,13 @@ from engine.callers.jwt.cached_load import CachedLoad
 from engine.callers.jwt.endpoint import endpoint, object_of
 from engine.callers.jwt.refusal import KeysUnavailable
 from engine.callers.sign_in.pending_sign_in import PendingSignIn
-from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused
+from engine.callers.sign_in.refusal import ProviderUnavailable, refusal_of
 from engine.config.console import SignInConfig
-
-log = logging.getLogger("modelway")
 
 MAX_AT_ONCE = 8
 """Sign-ins for which a worker asks the provider at one time: whoever begins one can end it."""
 
 _FORM = ("content-type", "application/x-www-form-urlencoded")
-_CODE = re.compile(r"[a-z_]{1,60}")
-_OF_CLIENT = frozenset({"invalid_client", "unauthorized_client", "unsupported_grant_type"})
-"""Errors (RFC 6749 5.2) that the operator has to mend."""
 
 
 class Answer(NamedTuple):
@@ -113,7 +106,7 @@ class Provider:
         answer = self._ask("POST", metadata.token, headers, urlencode(form).encode())
         members = _object(answer, "the token endpoint")
         if answer.status != 200:
-            raise _refusal(answer.status, members)
+            raise refusal_of(answer.status, members)
         token, access = members.get("id_token"), members.get("access_token")
         if not isinstance(token, str):
             raise ProviderUnavailable("the token endpoint answered without an ID token")
@@ -153,23 +146,6 @@ class Provider:
         """The client's secret as HTTP Basic (RFC 6749 2.3.1)."""
         pair = f"{quote_plus(self._config.client_id)}:{quote_plus(self._config.client_secret)}"
         return f"Basic {base64.b64encode(pair.encode()).decode()}"
-
-
-def error_code(value: object) -> str:
-    """An error code of a provider as it may be shown, "" for any other text."""
-    return value if isinstance(value, str) and _CODE.fullmatch(value) else ""
-
-
-def _refusal(status: int, members: dict[str, Any]) -> Exception:
-    code = error_code(members.get("error"))
-    if status >= 500 or not code:
-        return ProviderUnavailable(f"the token endpoint answered with {status}")
-    if code in _OF_CLIENT:
-        log.error("the provider refuses this gateway as its client: %s", code)
-        return SignInRefused(
-            f"The provider does not accept this gateway as its client ({code}). Tell its operator."
-        )
-    return SignInRefused(f"The provider does not accept this sign-in ({code}). Sign in again.")
 
 
 def _object(answer: Answer, name: str) -> dict[str, Any]:

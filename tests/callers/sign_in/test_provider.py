@@ -5,7 +5,7 @@ import orjson
 import pytest
 
 from engine.callers.jwt.refusal import KeysUnavailable
-from engine.callers.sign_in.provider import MAX_AT_ONCE, Answer, Provider, error_code, read_metadata
+from engine.callers.sign_in.provider import MAX_AT_ONCE, Answer, Provider, read_metadata
 from engine.callers.sign_in.refusal import ProviderUnavailable
 from tests.support.each import each
 from tests.support.page_sign_in import METADATA, config, plan_of
@@ -59,21 +59,6 @@ def test_few_wait_for_a_slow_provider_and_the_others_hear_so_at_once():
     answered.set()
     assert all(task.get() for task in waiting)
     assert asked.tokens("c", "v")
-
-
-@each(
-    ("value", "code"),
-    [
-        ("invalid_grant", "invalid_grant"),
-        ("<b>", ""),
-        ("a" * 61, ""),
-        (None, ""),
-        (7, ""),
-        ("", ""),
-    ],
-)
-def test_only_a_code_of_the_standard_is_shown(value, code):
-    assert error_code(value) == code
 
 
 def metadata(**changes):
