@@ -9,7 +9,7 @@ from engine.values.event_json import json_or_none
 
 ALIVE = rb"(?i:ping|keep-?alive|heartbeat)"
 _ALIVE_NAME = re.compile(ALIVE)
-ALIVE_DATA = re.compile(rb":|\[?" + ALIVE + rb"\]?\n|(?:\"\"|null)\n")
+ALIVE_DATA = re.compile(rb":|\[?" + ALIVE + rb"\]?\n|\"\"\n")
 """The name of an event that keeps a connection alive, and the beginning of a line of data that does
 and is no JSON, such as `data: : keepalive` of Vertex AI
 (https://github.com/anomalyco/opencode/issues/50871)."""

@@ -43,7 +43,7 @@ def test_other_data_is_left_as_it_is(lines: list[bytes]) -> None:
     ("name", "line", "expected"),
     [
         (b"", b"ping", True),
-        (b"", b"null", True),
+        (b"", b"null", False),
         (b"ping", b"7", True),
         (b"ping", OBJECT, False),
         (b"", b"pings", False),

@@ -110,7 +110,6 @@ TABLE = [
     ),
     ("two objects in an array", b'data: [{"a":1},{}]\n\n', *[b'data: [{"a":1},{}]\n\n'] * 2),
     ("a word in quotes", b'data: "a"\n\n', *[b'data: "a"\n\n'] * 2),
-    ("nothing", b"data: null\n\n" + A, b": keep-alive\n\n" + A, A),
     (
         "one line end between events",
         b'event: a\ndata: {"a":1}\nevent: b\ndata: {"b":2}\ndata: [DONE]\n\n',

@@ -57,6 +57,8 @@ def _blocks(message: fields.Message) -> list[Raw]:
 
 
 class Reader(MessageReader[BlockReader]):
+    _has_delta = False
+
     def __init__(self) -> None:
         super().__init__(BlockReader)
 
@@ -102,11 +104,13 @@ class Reader(MessageReader[BlockReader]):
             return () if self._started else (self._start(message, data),)  # some repeat it
         if event.type == "message_delta":
             ending = fields.ENDING.read(event.delta, "delta")
+            self._has_delta = True
             has_reason = ending is not None and ending.stop_reason not in (None, "", *NO_REASONS)
             if ending is not None and has_reason and self._finish is None:
                 self._finish = fields.read_finish(ending)
         elif event.type == "message_stop":
-            if self._finish is None and self._blocks.count and self._blocks.current is None:
+            is_whole = self._blocks.count and self._blocks.current is None
+            if self._finish is None and self._has_delta and is_whole:
                 self._finish = events.Finish(stop="end")  # gateways lose the reason
             return self.end()
         elif event.type != "ping":
