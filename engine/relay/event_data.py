@@ -13,6 +13,7 @@ ALIVE_DATA = re.compile(rb":|\[?" + ALIVE + rb"\]?\n|\"\"\n")
 """The name of an event that keeps a connection alive, and the beginning of a line of data that does
 and is no JSON, such as `data: : keepalive` of Vertex AI
 (https://github.com/anomalyco/opencode/issues/50871)."""
+_LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
 _PREFIXED = re.compile(rb"\s*+(?:data:\s*+)*+")
 _END_WORD = re.compile(rb"(?i)\"?(?:\[ *done *\]|done)\"?")
 """The end marker as servers write it: in quotation marks, in lower case, without brackets."""
@@ -38,7 +39,7 @@ def amended(data: list[bytes]) -> list[bytes]:
     if text[:1] in (b'"', b"["):
         value = json_or_none(text)
         text = value.encode() if isinstance(value, str) else text[1:-1]
-        text = text.replace(b"\n", b" ").strip()
+        text = text.translate(_LINE_ENDS).strip()  # what ends a line ends the data
         if isinstance(value, list) and len(value) != 1:
             return data
     return [text] if text[:1] == b"{" and is_whole(text) else data

@@ -26,6 +26,10 @@ def test_an_object_of_several_lines_becomes_one_line() -> None:
     assert amended([b"{", b' "a": 1', b"}"]) == [b'{  "a": 1 }']
 
 
+def test_no_line_end_in_a_text_ends_the_data() -> None:
+    assert amended([b'"{\\r\\r\\n\\"a\\":1}"']) == [b'{   "a":1}']
+
+
 @each("text", [b" [DONE]", b'"[DONE]"', b"[ done ]", b"DONE", b"data: [DONE]"])
 def test_the_end_marker_is_the_one_that_sdks_know(text: bytes) -> None:
     assert amended([text]) == [b"[DONE]"]

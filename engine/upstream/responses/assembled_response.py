@@ -7,6 +7,8 @@ has the whole answer, with items and ids that a translation would not keep.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 from msgspec import Raw, Struct
 
@@ -76,9 +78,10 @@ class _Assembler(StreamTranslator):
     def event(self, data: bytes) -> bytes:
         output = super().event(data)
         if self.ended and data.startswith(b"{"):
-            event = _EVENT.decode(data)
-            if event.type in _ENDS and _RESPONSE.decode(event.response).output:
-                self._response = bytes(event.response)
+            with suppress(msgspec.DecodeError):  # it is none of these, and is put together
+                event = _EVENT.decode(data)
+                if event.type in _ENDS and _RESPONSE.decode(event.response).output:
+                    self._response = bytes(event.response)
         return output
 
     def end(self) -> bytes:

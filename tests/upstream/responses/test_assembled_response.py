@@ -112,6 +112,20 @@ def test_a_response_without_its_output_is_put_together() -> None:
     assert json.loads(answered.data)["output"][0]["content"][0]["text"] == "hello"
 
 
+@each("output", [None, {}, float("nan")])
+def test_a_response_whose_output_is_no_list_is_put_together(output: Any) -> None:
+    odd = {**RESPONSE, "output": output}
+    answered = answer(EVENTS, response_events(odd), path="/v1/responses")
+    assert json.loads(answered.data)["output"][0]["content"][0]["text"] == "hello"
+
+
+def test_an_odd_event_behind_the_end_does_no_harm() -> None:
+    events = sse(*CHAT, {"type": 7}, done=True)
+    assert json.loads(answer(EVENTS, events).data)["choices"][0]["message"]["content"] == "hello"
+    events = sse(*CHAT, done=True) + sse({"type": 7})
+    assert json.loads(answer(EVENTS, events).data)["choices"][0]["message"]["content"] == "hello"
+
+
 @each("dialect", ["openai", "anthropic"])
 def test_an_error_or_a_stream_that_breaks_off_is_a_failed_attempt(dialect: str) -> None:
     error = sse({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}})
