@@ -549,7 +549,8 @@ def test_a_stream_under_way_is_finished_before_the_end(tmp_path: Path) -> None:
         Wire(running.port) as wire,
     ):
         upstream.speak = speak
-        wire.send(request(CHAT, FINE, token=ALL, headers=["Connection: close"]))
+        body = FINE.replace(b"{", b'{"stream":true,', 1)
+        wire.send(request(CHAT, body, token=ALL, headers=["Connection: close"]))
         wire.head()
         pieces = wire.pieces()
         assert next(pieces) == b'data: {"n":1}\n\n'

@@ -482,7 +482,8 @@ machine an answer may take as long as it likes."""
 @pytest.mark.parametrize("fault", EARLY)
 def test_failure_before_content(world: World, way: Way, fault: str) -> None:
     world.one.speak, status, code, words = EARLY[fault]
-    response = ask(world.port, way.ask(TIMEOUTS.get(fault, "one")))
+    stream = fault.startswith("stream")
+    response = ask(world.port, way.ask(TIMEOUTS.get(fault, "one"), stream=stream))
     again = "false" if fault in ("credential", "redirect") else ""
     assert_answered(way, response, status, code, words, again)
     assert "key-1" not in response.body.decode()

@@ -44,6 +44,7 @@ GENERATE = "/v1beta/models/gemini-2.5-flash:generateContent"
 STREAM = "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"
 TRANSCRIBE = "/v1/audio/transcriptions"
 FINE = b'{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}'
+STREAMED = FINE.replace(b"{", b'{"stream":true,', 1)
 CONTENTS = b'{"contents":[{"parts":[{"text":"hi"}]}]}'
 MESSAGES_REQUEST = (
     b'{"model":"claude-sonnet","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}'
@@ -580,7 +581,7 @@ def test_first_event_arrives_before_the_second_is_sent(port: int, upstream: Reco
 
     upstream.speak = speak
     with Wire(port) as wire:
-        wire.send(request(CHAT, FINE, token=ALL))
+        wire.send(request(CHAT, STREAMED, token=ALL))
         status, headers = wire.head()
         pieces = wire.pieces()
         assert next(pieces) == b'data: {"n":1}\n\n'
@@ -630,7 +631,7 @@ def test_caller_who_leaves_ends_the_upstreams_work(port: int, upstream: Recorder
 
     upstream.speak = speak
     with Wire(port) as wire:
-        wire.send(request(CHAT, FINE, token=ALL))
+        wire.send(request(CHAT, STREAMED, token=ALL))
         wire.head()
         next(wire.pieces())
     assert left.wait(PATIENCE)
@@ -648,7 +649,7 @@ DIRTY = (
     [
         (
             CHAT,
-            FINE,
+            STREAMED,
             b': hello\n\ndata: {"n":1}\n\ndata: {"n":2}\n\n'
             b': ping\n\ndata: {"n":3}\n\ndata: [DONE]\n\n',
         ),
@@ -668,9 +669,9 @@ def test_events_are_cleaned(
 def test_events_with_names_keep_them(port: int, upstream: Recorder) -> None:
     events = b'event: ping\ndata: {}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n'
     upstream.speak = chunked([events], "text/event-stream")
-    assert (
-        ask(port, request(MESSAGES, MESSAGES_REQUEST, headers=[carrier(MESSAGES)])).body == events
-    )
+    body = MESSAGES_REQUEST.replace(b"{", b'{"stream":true,', 1)
+    response = ask(port, request(MESSAGES, body, headers=[carrier(MESSAGES)]))
+    assert response.body == events
 
 
 # Large bodies

@@ -108,7 +108,8 @@ def test_commands_to_a_proxy_or_a_browser_stay_here(
 def test_commands_in_the_head_of_a_stream_stay_here(port: int, upstream: Recorder) -> None:
     body = b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\ndata: [DONE]\n\n'
     upstream.speak = answer(body, ("Content-Type: text/event-stream", *COMMANDS))
-    response = ask(port, REQUESTS["chat"])
+    streamed = REQUEST.replace(b"{", b'{"stream":true,', 1)
+    response = ask(port, request("/v1/chat/completions", streamed, token=ALL))
     assert not COMMANDED & {name for name, _ in response.headers}
     assert response.value("x-accel-buffering") == "no"
 

@@ -110,10 +110,10 @@ class House:
         self.routes = [r for r in self.plan.routes if r.objects is not None and not is_socket(r)]
 
     def ask(
-        self, route: Route, caller: Caller | None, ids: dict[IdPlace, str]
+        self, route: Route, caller: Caller | None, ids: dict[IdPlace, str], *, stream: bool = False
     ) -> tuple[int, bytes]:
         """The status and the body of a request of an operation with these ids at their places."""
-        request = written(route, ids)
+        request = written(route, ids, stream=stream)
         internal = InternalCaller(caller or Caller(""))
         response = send(self.app, request, internal)
         return response.status, response.read()
@@ -147,8 +147,8 @@ def text_at(place: IdPlace, sealed: str) -> str:
     return f"https://{host}/x/{place.after}{text}"
 
 
-def written(route: Route, ids: dict[IdPlace, str]) -> Request:
-    """A request of a route's operation."""
+def written(route: Route, ids: dict[IdPlace, str], *, stream: bool = False) -> Request:
+    """A request of a route's operation, which may ask for a stream."""
     operation = route.operation
     named = {(place.location, place.steps[0]): text for place, text in ids.items()}
     path = operation.path
@@ -164,7 +164,7 @@ def written(route: Route, ids: dict[IdPlace, str]) -> Request:
         headers = [(n, "start" if n == "x-goog-upload-command" else v) for n, v in headers]
     body = b""
     if operation.method in ("POST", "PUT", "PATCH"):
-        value: Any = {"model": MODEL}
+        value: Any = {"model": MODEL, **({"stream": True} if stream else {})}
         for place, text in ids.items():
             if place.location == "body":
                 value = merged(value, value_at(place.steps, text))
@@ -290,13 +290,33 @@ def test_an_answer_has_ids_of_its_caller_alone(house: House) -> None:
                 "lines": ("application/x-ndjson", value + b"\n"),
             }[place.location]
             house.answer[:] = kind, text
-            status, body = house.ask(route, ANN, around)
+            status, body = house.ask(route, ANN, around, stream=place.location == "event")
             raw = vendor_id.removeprefix(re.sub(r"\{[^}]*\}", "v", place.prefix)).encode()
             if status >= 300 or raw in body or (b"mw" not in body and not place.address):
                 faults.append(f"{route.operation.id} {place.kind} {place.text}: {status} {body!r}")
     house.answer[:] = ["application/json", ANSWER]
     assert faults == []
     assert places >= 600
+
+
+def test_ids_of_a_stream_that_is_put_together_are_sealed(house: House) -> None:
+    """A server may stream whatever was asked for: its last event has the answer in one piece."""
+    (route,) = (r for r in house.routes if r.operation.id == "openai.createResponse")
+    text = {"type": "output_text", "text": "hi", "annotations": []}
+    item = {"type": "message", "id": "msg_1", "role": "assistant", "content": [text]}
+    whole = {"id": "resp_raw1", "object": "response", "status": "completed", "output": [item]}
+    events = [
+        {"type": "response.created", "response": {**whole, "status": "in_progress", "output": []}},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": whole},
+    ]
+    lines = [b"data: %b\n\n" % orjson.dumps(event) for event in events]
+    house.answer[:] = "text/event-stream", b"".join(lines)
+    status, body = house.ask(route, ANN, {})
+    house.answer[:] = ["application/json", ANSWER]
+    assert (status, orjson.loads(body)["output"][0]["content"]) == (200, [text]), body
+    assert b"raw1" not in body
+    assert orjson.loads(body)["id"].startswith("resp_mw")
 
 
 SOURCE = {"fileSearchStore": "fileSearchStores/raw-1", "mediaId": "fileSearchStores/raw-1/media/2"}

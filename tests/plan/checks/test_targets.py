@@ -80,7 +80,7 @@ upstreams:
 models:
   small: {{to: [{{upstream: west}}], choose: {{affinity: $request.body#/messages}}}}
 routes:
-  - operations: [openai.createEmbedding, anthropic.createMessage]
+  - operations: [openai.createSpeech, anthropic.createMessage]
     model: $request.body#/model
 """
     result = make_plan(write(tmp_path, config), ENVIRON)
