@@ -16,6 +16,7 @@ from engine.objects.file_copies import FILE
 from engine.objects.id_opener import IdOpener
 from engine.objects.id_places import IdPlace, JsonName, find
 from engine.objects.sealed_ids import Identity, is_sealed, owner_of
+from engine.process.preemption import PREEMPTION
 from engine.spec.model_locations import ModelLocations
 from engine.values.json_edit import apply_edits, edits
 from engine.values.json_spans import JsonPath
@@ -73,6 +74,7 @@ def copy_files(settings: FileSettings, copier: CopyFile, locations: ModelLocatio
         holder = _destination(exchange, ids, upstreams) if away else None
         if holder is None:
             return following(exchange)  # what opens the ids says where the file lives
+        PREEMPTION.end()  # requests from inside wait, and change what others see
         _write(exchange, away, settings.form, copier, holder)
         if locations is not None:
             locations.find(exchange)

@@ -20,6 +20,7 @@ from engine.objects.stored_responses import (
     input_page,
     is_in_records,
 )
+from engine.process.preemption import PREEMPTION
 from engine.spec.model_locations import ModelLocations
 from engine.values.errors import GatewayError
 from engine.values.event_json import json_or_none
@@ -57,6 +58,7 @@ def continue_response(
             identity = opener.identify(previous, KIND, owner_of(exchange.caller, owner))
             is_there = identity is None or _is_target(identity.holder.upstream, exchange)
             if identity is not None and (is_stored or not is_there):
+                PREEMPTION.end()  # it waits for the records
                 earlier = responses.find(identity)
             if earlier is None and identity is not None and is_in_records(identity):
                 raise _no_previous_response(previous)
@@ -112,6 +114,7 @@ def serve_stored_response(
             if turns == "delete" and identity is not None and response.status in (200, 204, 404):
                 responses.remove(identity)
             return response
+        PREEMPTION.end()  # it waits for the records
         record = responses.find(identity)
         if record is None:
             raise not_found()

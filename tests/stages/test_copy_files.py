@@ -1,7 +1,9 @@
 """The stage that copies files: which ones, where to, and what the stages behind it see."""
 
+import signal
 from types import SimpleNamespace
 
+import gevent
 import orjson
 import pytest
 
@@ -12,11 +14,13 @@ from engine.exchange.request_body import Body
 from engine.objects.facts_reader import read_facts
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import Identity, Sealer, owner_of
+from engine.process.preemption import Preemption
 from engine.stages.copy_files import FileSettings, copy_files
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.each import each
 from tests.support.exchanges import new_exchange
+from tests.support.preempting import interrupting
 
 ANN = Caller("ann")
 SEALER = Sealer(["a key for tests " * 4], ["a", "b", "c"])
@@ -83,6 +87,24 @@ def run(value, upstreams=("b",), dialect="openai", status=200):
 
     copy_files(settings, copier, None)(exchange, last)
     return copier, seen[0]
+
+
+def test_a_request_is_not_interrupted_any_more_when_files_are_copied(monkeypatch):
+    preemption, timers, copy = Preemption(), [], Copier.copy
+    monkeypatch.setattr("engine.stages.copy_files.PREEMPTION", preemption)
+
+    def noting(*args):
+        timers.append(signal.getitimer(signal.ITIMER_PROF))
+        return copy(*args)
+
+    def compute():
+        preemption.begin()
+        run({"file_id": sealed_id("file-1", "a")})
+
+    monkeypatch.setattr(Copier, "copy", noting)
+    with interrupting(preemption):
+        gevent.spawn(compute).get()
+    assert timers == [(0.0, 0.0)]
 
 
 def test_a_file_of_another_upstream_is_copied_to_that_of_the_target():

@@ -1,5 +1,8 @@
 """The stages of stored responses: what an upstream gets, and what the gateway answers itself."""
 
+import signal
+
+import gevent
 import orjson
 import pytest
 
@@ -8,11 +11,14 @@ from engine.exchange.request_body import Body
 from engine.objects.id_opener import IdOpener
 from engine.objects.sealed_ids import RECORDS, Holder, Identity, Sealer, owner_of
 from engine.objects.stored_responses import StoredResponses
+from engine.process.preemption import Preemption
 from engine.stages.stored_responses import continue_response, serve_stored_response
 from engine.stores.database.failures import DatabaseAway
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
+from tests.support.each import each
 from tests.support.exchanges import new_exchange
+from tests.support.preempting import interrupting
 from tests.support.response_rows import ResponseRows
 from tests.support.upstreams import Client, upstream
 
@@ -74,6 +80,27 @@ def test_the_turns_of_a_stored_response_come_first():
     assert (texts, exchange.record.turn.previous) == (["one", "two", "three"], name)
     assert "previous_response_id" not in sent(exchange)
     assert exchange.record.turn.items == orjson.dumps(sent(exchange)["input"])[1:-1]
+
+
+@each("act", [lambda g, n: g.ask(previous_response_id=n), Gateway.read])
+def test_a_request_is_not_interrupted_any_more_when_the_records_are_read(act, monkeypatch):
+    preemption, timers, find = Preemption(), [], StoredResponses.find
+    monkeypatch.setattr("engine.stages.stored_responses.PREEMPTION", preemption)
+    gateway = Gateway()
+    name = gateway.made()
+
+    def noting(*args):
+        timers.append(signal.getitimer(signal.ITIMER_PROF))
+        return find(*args)
+
+    def compute():
+        preemption.begin()
+        act(gateway, name)
+
+    monkeypatch.setattr(StoredResponses, "find", noting)
+    with interrupting(preemption):
+        gevent.spawn(compute).get()
+    assert timers == [(0.0, 0.0)]
 
 
 def test_a_target_that_has_the_response_gets_its_id():
