@@ -30,6 +30,8 @@ _VARIABLE = re.compile(
 """A variable of API Gateway (`{proxy+}`), of a router (`{*path}`, `{id:[0-9]+}`) or of RFC 6570
 (`{+path}`, `{.format}`, `{;matrix*}`). A name with a colon may be the parameter's own."""
 _EXPRESSION = re.compile(r"[\\\[\](){}.*+^$|?]")
+_RESTS = ("path", "filepath", "file_path")
+_VARIABLES = re.compile(r"\{[^{}]*\}")
 _LAST = re.compile(r"/\{([^{}/=]+)\}$")
 
 
@@ -83,12 +85,15 @@ def add_slash_variable(address: Address, operation: Node, item: Node) -> Address
     the rest of the path by it.
 
     Kubernetes and GitHub call such a variable `path`, others `file_path` or `attributePath`, or
-    they mark it with `x-multi-segment`.
+    they mark it with `x-multi-segment`. `{careerPath}` above `/paths/{careerPath}/steps` is one
+    segment: with more it would serve paths of operations that no route serves.
     """
     last = _LAST.search(address.template)
     if last is None or last[1] in address.slash_variables:
         return address
-    several = last[1].lower().endswith("path")
+    several = last[1] in _RESTS or (
+        last[1].lower().endswith("path") and not _has_paths_below(address, item)
+    )
     for parameter in declared_parameters(item, operation):
         if parameter.text("name") == last[1] and parameter.text("in") == "path":
             declaration = parameter.value
@@ -102,6 +107,13 @@ def add_slash_variable(address: Address, operation: Node, item: Node) -> Address
     return address._replace(
         slash_variables=(*address.slash_variables, last[1]), repairs=(*address.repairs, message)
     )
+
+
+def _has_paths_below(address: Address, item: Node) -> bool:
+    """Whether the document has paths that are longer than this one and begin like it."""
+    below = _VARIABLES.sub("{}", address.template) + "/"
+    keys = item.library.document.get("paths").value
+    return any(_VARIABLES.sub("{}", str(key)).startswith(below) for key in keys)
 
 
 def _plain_variable(match: re.Match[str], slash_variables: list[str]) -> str:

@@ -90,3 +90,20 @@ def test_a_last_variable_may_take_the_rest_of_the_path(
         path_keys.add_slash_variable(path_keys.read(key), item.get("get"), item).slash_variables
         == slash_variables
     )
+
+
+@each(
+    ("key", "other", "slash_variables"),
+    [
+        ("/files/{filePath}", "/files/{id}/secret", ()),
+        ("/files/{filePath}", "/files/{id}", ("filePath",)),
+        ("/files/{file_path}", "/files/{file_path}/raw", ("file_path",)),
+    ],
+)
+def test_a_variable_above_other_paths_is_one_segment(
+    key: str, other: str, slash_variables: tuple[str, ...]
+) -> None:
+    paths = {key: {"get": get()}, other: {"get": get(operationId="other")}}
+    item = library(document(paths=paths)).document.get("paths").get(key)
+    address = path_keys.add_slash_variable(path_keys.read(key), item.get("get"), item)
+    assert address.slash_variables == slash_variables
