@@ -7,6 +7,7 @@ that an integer may have: no value meets both keywords.
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from engine.spec.document.repairs import Schema, SchemaRepair, Turn
@@ -55,6 +56,8 @@ def _read(item: Any, kind: str) -> Any:
         number = json.loads(item) if isinstance(item, str) else None
     except ValueError:
         return item
+    if isinstance(number, float) and not math.isfinite(number):
+        return item  # JSON has no such number
     is_read = isinstance(number, _KINDS[kind]) and (kind == "boolean") is isinstance(number, bool)
     return number if is_read else item
 

@@ -37,6 +37,7 @@ def test_a_value_is_read_as_what_it_says(schema: Any, result: Any) -> None:
         {"type": ["string", "integer"], "enum": ["1", 1]},
         {"enum": [1, "1"]},
         {"type": "integer", "enum": [1, 1.0]},
+        {"type": "number", "enum": ["NaN", "Infinity", "1e999"]},
     ],
 )
 def test_another_value_stays(schema: Any) -> None:
