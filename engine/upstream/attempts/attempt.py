@@ -162,15 +162,16 @@ def _open(
 ) -> None:
     """Wrap a response for relaying, judge its status, check its upgrade and read its first
     `content`. Raises Misframed for one that has to be opened again with a `look` at its bytes."""
-    target, wanted = result.target, Framing.UNKNOWN
+    target = result.target
     # An answer of JSON that is edited, or becomes a stream, is looked at before that; any other one
     # when it is relayed.
     if translated is not None:
-        look = look or translated.request.stream
+        look, wanted = look or translated.request.stream, None
     else:
         value = exchange.content.value
         wanted = dialect.wanted_framing(exchange.path, exchange.query, value)
-        look = look or wanted is Framing.EVENTS
+        if wanted is Framing.EVENTS:
+            look = True
         content.several = dialect.request_fields.output.wants_several(value)
     if look or target.edits.responses or response.header("content-type") != JSON:
         response = result.response = framed_for(

@@ -104,10 +104,9 @@ class RouteTranslations:
 
     def requests(self, exchange: Exchange) -> TranslatedRequests | None:
         """The translations of a request, None if it is relayed to every target."""
-        is_other = bool(self._own) and is_responses_request(exchange.body.buffer)
-        if self._translations or is_other:
-            return TranslatedRequests(self, exchange, is_other=is_other)
-        return None
+        if self._own and is_responses_request(exchange.body.buffer):
+            return TranslatedRequests(self, exchange, is_other=True)
+        return TranslatedRequests(self, exchange) if self._translations else None
 
     def of(self, target: Target, *, is_other: bool) -> TargetTranslation | None:
         """How a request is translated for a target, None if it is relayed. `is_other`: it is not in
@@ -115,14 +114,12 @@ class RouteTranslations:
         key = target.entry, target.upstream.dialect
         return self._translations.get(key) or (self._own.get(key) if is_other else None)
 
-    def _is_other(self, exchange: Exchange) -> bool:
-        return bool(self._own) and is_responses_request(exchange.body.buffer)
-
     def translate(self, exchange: Exchange, target: Target) -> AnyExchange | None:
         """The translated request for a target, None if it is relayed. Raises GatewayError 400 for
         one that cannot be translated.
         """
-        translation = self.of(target, is_other=self._is_other(exchange))
+        requests = self.requests(exchange)
+        translation = None if requests is None else self.of(target, is_other=requests.is_other)
         return None if translation is None else self.request(exchange, target, translation)
 
     def request(
@@ -179,19 +176,20 @@ _Key = tuple[str, str, str]
 
 class TranslatedRequests:
     """The translations of one request, each made before the first attempt of its target. Targets of
-    equal entry, upstream and model share it, as the replicas of a target do."""
+    equal entry, upstream and model share it, as the replicas of a target do. `is_other`: the
+    request is not in the language of its path."""
 
     def __init__(
         self, translations: RouteTranslations, exchange: Exchange, *, is_other: bool = False
     ) -> None:
         self._translations = translations
         self._exchange = exchange
-        self._is_other = is_other
+        self.is_other = is_other
         self._results: dict[_Key, AnyExchange | GatewayError] = {}
 
     def carries(self, target: Target) -> bool:
         """Whether a target can get the request, unchanged or translated."""
-        translation = self._translations.of(target, is_other=self._is_other)
+        translation = self._translations.of(target, is_other=self.is_other)
         if translation is None:
             return True
         key = _key(target)
