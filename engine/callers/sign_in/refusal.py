@@ -1,5 +1,6 @@
-"""Why somebody cannot sign in. Apart from `pending_sign_in.py`, which loads cryptography: who
-only catches these needs none of it."""
+"""Why somebody cannot sign in, and what the errors of a provider's token endpoint mean. Apart from
+`pending_sign_in.py`, which loads cryptography: who only catches these needs none of it.
+"""
 
 from __future__ import annotations
 

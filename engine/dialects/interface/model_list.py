@@ -9,6 +9,9 @@ from msgspec import Struct
 
 from engine.values.errors import GatewayError
 
+MAX_PAGE = 1000
+"""The most models of a page."""
+
 
 class ModelCard(Struct, frozen=True):
     """One model of the list. `created` is in Unix seconds; `methods` are the custom methods
@@ -42,10 +45,6 @@ class ModelList:
     @cached_property
     def _indexes(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.names)}
-
-
-MAX_PAGE = 1000
-"""The most models of a page."""
 
 
 def page_size(parameters: Mapping[str, str], name: str, default: int) -> int:

@@ -1,5 +1,5 @@
 """The rest of a target's rate limits, for each of its credentials, shared by the workers of a
-machine.
+machine; and for how long a target is asked last, before a 429 happens.
 
     nearly used up   by the limits in its response headers: other targets of its group and other
                      credentials come first
@@ -8,16 +8,13 @@ machine.
 Response headers may be wrong, so they never move a request to a fallback model. A target whose
 credentials differ has the state of the best one.
 
-Rate limits that responses report: for how long a target is asked last, before a 429 happens.
-
-The law, for each limit of a response:
+How long, for each limit that a response reports:
 
     a share of more than `reserve` remains     not at all
     less                                       until twice the reserve remains, if the limit refills
                                                evenly until its reset, as vendors' buckets do
     less, and the reset cannot be read         5 seconds
     429, or another failure with Retry-After   as long as that says; without it 5 seconds
-
 
 Of several limits the longest time counts, but at most 60 seconds: a vendor's figure may be wrong,
 and so a limit per day is checked again every minute. No request is refused: a target that is asked
