@@ -52,6 +52,9 @@ class StagePolicy(PolicyKind, Generic[Options], frozen=True, kw_only=True, eq=Fa
     behind a policy that is; or WRITTEN. `reads_body` decides
     by the options whether it needs the parsed body, None for never. `with_names` gives the options
     for bodies whose members have two spellings.
+
+    The stage of a WRITTEN one is interrupted while it computes with a long body. Before it waits,
+    or changes what other requests see, it calls `PREEMPTION.end` (`process/preemption.py`).
     """
 
     read: Callable[[Any], Options]
