@@ -81,12 +81,14 @@ def test_a_person_uses_the_pages_without_a_token(page: Driver, front: Site) -> N
     page.until(SIGNED_IN)
     assert "sso:ada, team search" in page.text("#session")
     page.until("document.querySelector('#token-status .good') !== null")
+    assert page.text("#empty li").strip() == "You are signed in: no token is needed."
     assert page.run("location.pathname") == PLAYGROUND
     assert "hi" in chat(page, "Hello")
     headers = {name.lower() for name, _ in front.upstream.last.headers}
     assert not headers & {"cookie", "sec-fetch-site"}
     page.open(front.running.url + "/console/tools")
     page.until("document.getElementById('count').textContent === '1 of 1 tools'")
+    assert page.text("#empty li").strip() == "You are signed in: no token is needed."
     limit = page.run("fetch('/v1/usage').then((r) => r.json()).then((u) => u.limits[0].by)")
     assert limit == {"team": "search"}
     cookies = page.command("Network.getCookies")["cookies"]

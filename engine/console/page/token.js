@@ -37,6 +37,8 @@ export class TokenField {
 			at("keep").checked = true;
 		}
 		this.person = await showSession(at("session"));
+		const step = document.querySelector("#empty li");
+		if (this.person && step) step.textContent = "You are signed in: no token is needed.";
 		if (!stored && !this.person) return false;
 		await this.check();
 		return true;
