@@ -111,7 +111,7 @@ def _document(state: State) -> dict[str, Any]:
 
 
 def _phase(worker: WorkerState) -> str:
-    phases = {Phase.ENDS: "is finishing its requests", Phase.STARTS: "is starting"}
+    phases = {Phase.ENDS: "finishing its requests", Phase.STARTS: "starting"}
     return phases.get(worker.phase, worker.phase)
 
 

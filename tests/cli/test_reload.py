@@ -60,7 +60,7 @@ def test_json_has_the_state_of_each_gateway(on_signal):
             "pid": 5,
             "heavy": False,
             "config": "0123abcd",
-            "phase": "is starting",
+            "phase": "starting",
             "since": "1970-01-01T00:00:00Z",
             "error": None,
         }
@@ -86,7 +86,7 @@ def test_it_prints_the_state_of_each_worker(on_signal):
         "config 0123abcd is now in use",
         "  worker 11  config 0123abcd  serves since 1970-01-01T00:00:00Z",
         "  worker 12  config 0123abcd  failed since 1970-01-01T00:00:01Z: no journal",
-        "  worker 9  config ffff  is finishing its requests since 1970-01-01T00:00:02Z",
+        "  worker 9  config ffff  finishing its requests since 1970-01-01T00:00:02Z",
         "  heavy worker 13  config 0123abcd  serves since 1970-01-01T00:00:00Z",
     ]
 
