@@ -2,9 +2,9 @@
 # websocket 1.0.35 and faye-websocket 0.11.4 (npm): a server that restarts broke the protocol, a close without a code is
 # another one, and an empty message never arrives.
 #
-# A Close frame may have no code, which a client reports as 1005 (RFC 6455, 7.1.5). Codes are registered by IANA (7.4.2;
+# A Close frame may have no code, which a client reports as 1005 (RFC 6455, 7.1.5). Codes are registered by IANA (11.7,
 # "WebSocket Close Code Number Registry"): 1012 Service Restart, 1013 Try Again Later, 1014 Bad Gateway. A message may be
-# empty (5.6: "arbitrary" text or data; a payload has a length of zero or more, 5.2).
+# empty, of text or binary data (5.6): a frame's payload has a length of zero or more (5.2, "n >= 0").
 # - faye-websocket reports 1012, 1013 and 1014 as 1002, a protocol error, and no code as 1000, as if all were done.
 # - websocket reports no code as 1006, "Connection dropped by remote peer", although it was closed in order, and for 1000
 #   and 1001 without a reason one that nobody sent. A text message without text is lost, an empty binary one is not.
