@@ -110,23 +110,23 @@ def test_a_name_that_is_given_twice_is_refused_since_it_could_be_read_in_two_way
     assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_value")
 
 
-def test_a_request_is_not_interrupted_any_more_when_the_guard_is_asked(monkeypatch):
-    preemption, asked = Preemption(), []
+def test_no_timer_interrupts_a_request_whose_guard_is_called(monkeypatch):
+    preemption, timers = Preemption(), []
     monkeypatch.setattr("engine.guardrails.request.PREEMPTION", preemption)
     body = b'{"messages":[{"content":"x"}]}'
     exchange = exchange_of(body, value=json.loads(body))
-    unasked = guard({"action": "pass"})
+    webhook = guard({"action": "pass"})
 
     def judge(*args):
-        asked.append(signal.getitimer(signal.ITIMER_PROF))
+        timers.append(signal.getitimer(signal.ITIMER_PROF))
         return {}
 
-    monkeypatch.setattr(unasked, "judge", judge)
+    monkeypatch.setattr(webhook, "judge", judge)
 
     def compute():
         preemption.begin()
-        judge_request(unasked, exchange)
+        judge_request(webhook, exchange)
 
     with interrupting(preemption):
         gevent.spawn(compute).get()
-    assert asked == [(0.0, 0.0)]
+    assert timers == [(0.0, 0.0)]

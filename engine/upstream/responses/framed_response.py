@@ -110,14 +110,10 @@ def framed(
             return _as_events(received, AmazonEvents())
         if kind != JSON and trusts_headers:
             return received
-    response: IncomingResponse = received
-    if encoding := received.header("content-encoding"):
-        if not coding_of(encoding):
-            received.headers = [o for o in received.headers if o[0] != "content-encoding"]
-        elif trusts_headers or (decoding := decoder(encoding)) is None:
-            return received
-        else:
-            response = _decoded(received, decoding)
+    readable = _readable(received, decodes=not trusts_headers)
+    if readable is None:
+        return received
+    response = readable
     try:
         framing = _first_framing(response, beat if kind == EVENT_STREAM else None)
     except Silence:
@@ -138,6 +134,19 @@ def framed(
     elif framing is not Framing.UNKNOWN and kind.find("json") < 0:
         _set_media_type(response, JSON)
     return response
+
+
+def _readable(response: IncomingResponse, *, decodes: bool) -> IncomingResponse | None:
+    """A response whose first bytes can be read: its content without a coding. None for one whose
+    coding is unknown, or that is not to be decoded."""
+    encoding = response.header("content-encoding")
+    if not encoding:
+        return response
+    if not coding_of(encoding):
+        response.headers = [o for o in response.headers if o[0] != "content-encoding"]
+        return response
+    reader = decoder(encoding) if decodes else None
+    return None if reader is None else _decoded(response, reader)
 
 
 def _decoded(response: IncomingResponse, decoder: Decoder) -> FilteredResponse:
