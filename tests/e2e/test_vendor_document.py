@@ -209,4 +209,6 @@ def test_a_worker_stays_small(running: Running) -> None:
     for pid in running.workers():
         status = Path(f"/proc/{pid}/status").read_text()
         resident = next(int(s.split()[1]) for s in status.splitlines() if s.startswith("VmRSS"))
-        assert resident * 1024 < 130_000_000  # asked are 160 MB; nothing was cached at this start
+        # Asked are 160 MB; nothing was cached at this start, and 10 MB are pages of the process
+        # that tests fork gateways from: it has imported what migrations need.
+        assert resident * 1024 < 140_000_000
