@@ -270,6 +270,9 @@ class Cleaner(Filter):
         data = amended(data)
         if not self._rules.end_marker and data == [END_MARKER]:
             return b""
+        return self._event_of(name, data)
+
+    def _event_of(self, name: bytes, data: list[bytes]) -> bytes:
         if not self._rules.names:
             return b"data: " + b" ".join(data) + b"\n\n"
         head = b"event: " + name + b"\n" if name else b""

@@ -78,15 +78,15 @@ def test_a_flood_of_events_leaves_turns_to_others():
 
 
 def test_others_go_on_while_the_levels_of_many_tools_are_counted(monkeypatch):
-    preemption, others, seen = Preemption(), gevent.event.Event(), []
+    preemption, others, turns = Preemption(), gevent.event.Event(), []
     monkeypatch.setattr(replies, "PREEMPTION", preemption)
 
     def count(data, message):
         gevent.spawn(others.set)
-        seen.append(until_set(others))
+        turns.append(until_set(others))
 
     monkeypatch.setattr(replies, "check_depth", count)
     data = json.dumps({**ANSWER, "result": {"content": ["x" * FEW_BYTES]}}).encode()
     with interrupting(preemption):
         gevent.spawn(read, data, "application/json", 1_000_000, len(data)).get()
-    assert seen == [True]
+    assert turns == [True]

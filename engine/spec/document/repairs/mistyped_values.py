@@ -38,8 +38,8 @@ def _repair_items(schema: Schema, key: str, kind: str) -> None:
     wrong = [index for index, item in enumerate(items) if type(item) is not type(read[index])]
     if wrong:
         at, correct = wrong[0], json.dumps(read[wrong[0]], ensure_ascii=False)
-        written = json.dumps(items[at], ensure_ascii=False)[:40]
-        message = f"{written} in '{key}' is not of the type {kind}; it is read as {correct[:40]}"
+        text = json.dumps(items[at], ensure_ascii=False)[:40]
+        message = f"{text} in '{key}' is not of the type {kind}; it is read as {correct[:40]}"
         quotes = "in quotes" if kind == "string" else "without quotes"
         schema.warn_at((key, at), "MW255", message, f"write it {quotes}: {correct[:40]}")
         schema.value[key] = read
