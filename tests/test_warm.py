@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from tests.support.ports import free_port
 from tests.support.running import engine, environment, modelway
 from tests.support.tutorial import Shell, shell_in
 from tests.support.waiting import PATIENCE, until
-from tests.support.warm import Warm, WarmProcess, opened_door
+from tests.support.warm import DOOR, Warm, WarmProcess, opened_door
 
 BROKEN = "version: 1\nupstreams: {main: {url: '${ADDRESS}'}}\n"
 
@@ -78,6 +79,25 @@ def test_copies_of_one_process_are_as_it(tmp_path: Path) -> None:
         third = Warm()
         assert start(third, tmp_path, "no-such-command").wait(PATIENCE) == 2
         third.stop()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_another_user_gets_no_copy() -> None:
+    with opened_door():
+        program = f"""
+import os, socket
+os.setuid(65534)
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
+    sock.connect("\\0{os.environ[DOOR]}")
+    try:
+        sock.sendall(b"x")
+        print(sock.recv(100))
+    except ConnectionError:
+        print(b"")
+"""
+        command = [sys.executable, "-c", program]
+        result = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True)
+    assert result.stdout == b"b''\n"
 
 
 def parent_of(pid: int) -> int:

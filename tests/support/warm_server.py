@@ -13,6 +13,7 @@ import resource
 import runpy
 import select
 import socket
+import struct
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import TextIO
 
 _MAX_MESSAGE = 1_000_000
+_PEER = struct.Struct("3i")  # process, user and group
 _STEP = 10
 """Milliseconds between two looks whether a command has ended."""
 _LATE = (
@@ -94,9 +96,13 @@ class Server:
 
     def _fork(self, door: socket.socket) -> Server | None:
         """Fork for who connects. Returns what the copy serves, and None in this process, which does
-        not wait for its copies: it ends soon after them."""
+        not wait for its copies: it ends soon after them. The door has no permissions, as a file
+        has, so another user of the machine is turned away here (unix(7), SO_PEERCRED)."""
         connection, _ = door.accept()
         with connection:
+            peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+            if _PEER.unpack(peer)[1] != os.getuid():
+                return None
             _, descriptors, _, _ = socket.recv_fds(connection, 100, 4)
             pid = os.fork()
             if pid:

@@ -231,15 +231,15 @@ def test_others_go_on_while_a_long_event_is_translated(monkeypatch):
     preemption, others, stream = Preemption(), gevent.event.Event(), Stream()
     monkeypatch.setattr(translated_events, "PREEMPTION", preemption)
     stream.text(chunk("a"))
-    seen = []
+    turns = []
     data = chunk("x" * LONG_EVENT)
 
     def splits(event):
         gevent.spawn(others.set)
-        seen.append(until_set(others))
+        turns.append(until_set(others))
         return long_data(event)
 
     monkeypatch.setattr(translated_events, "long_data", splits)
     with interrupting(preemption):
         gevent.spawn(stream.events.feed, data).get()
-    assert seen == [True]
+    assert turns == [True]
