@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from engine.app.build import build
 from engine.app.routes.internal_call import send
-from engine.app.routes.worker_parts import MAX_MADE
 from engine.app.services.telemetry import telemetry_of
 from engine.app.services.worker_services import prepare, services_of
 from engine.config.config import Config
@@ -97,9 +96,10 @@ def _open_journal(plan: Plan) -> None:
 
 
 def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
-    """Play one request of each kind, request each page, and check the stores. Pages show at most
-    MAX_MADE of the routes."""
+    """Play one request of each kind, request each page, and check the stores. Pages show a route of
+    each kind: to merge the operations of all is a half of a trial."""
     plan = replace(plan, config=_redirected(plan, folder))
+    routes = _one_of_each_kind(plan)
     telemetry = telemetry_of(plan.config, folder, (), background=False)
     opened = services_of(plan, telemetry)
     with closing(opened):
@@ -111,9 +111,9 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
             services,
             client=recorder([], UpstreamAnswers()),
             open_credential=placeholder,
-            shown=replace(plan, routes=plan.routes[:MAX_MADE]),
+            shown=replace(plan, routes=routes),
         )
-        requests = [*_requests(plan), *_pages(plan)]
+        requests = [*(_request(plan, route) for route in routes), *_pages(plan)]
         for request in requests:
             _play(app, request, faults)
         checks = opened.health.checks if opened.health is not None else {}
@@ -159,13 +159,12 @@ def _play(app: Application, request: Request, faults: Sequence[str]) -> None:
         raise CannotServe(f"{request.method} {request.target} fails: {reason}")
 
 
-def _requests(plan: Plan) -> Iterator[Request]:
-    """A request of each kind of route, the first of its kind in the order of the plan."""
+def _one_of_each_kind(plan: Plan) -> list[Route]:
+    """A route of each kind, the first of its kind in the order of the plan."""
     kinds: dict[tuple[object, ...], Route] = {}
     for route in plan.routes:
         kinds.setdefault(_kind(route), route)
-    for route in list(kinds.values())[:_MAX_KINDS]:
-        yield _request(plan, route)
+    return list(kinds.values())[:_MAX_KINDS]
 
 
 def _kind(route: Route) -> tuple[object, ...]:

@@ -24,7 +24,8 @@ def folder_of(environ: Mapping[str, str]) -> FilePath | None:
 
 
 def read(file: FilePath) -> bytes | None:
-    """The bytes of an entry; None if it does not exist or another user could have written it."""
+    """The bytes of an entry, which is the newest from now on; None if it does not exist or another
+    user could have written it."""
     if not _is_private(file.parent):
         return None
     try:
@@ -42,12 +43,14 @@ def read(file: FilePath) -> bytes | None:
                 _MAX_SIZE,
             )
             return None
+        with suppress(OSError):  # on a file system that is read only, nothing is removed either
+            os.utime(descriptor)
         return opened.read()
 
 
 def write(file: FilePath, data: bytes, most: int) -> None:
     """Write an entry atomically, readable by this user only. The folder keeps at most so many of
-    its kind, by the end of the name."""
+    its kind, by the end of the name: those that were read or written last."""
     folder = file.parent
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _is_private(folder):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 from engine.spec.document.cache_folder import folder_of, read, write
@@ -33,3 +35,13 @@ def test_only_entries_of_the_same_kind_make_room(tmp_path: Path) -> None:
         write(tmp_path / "cache" / name, b"", most=1)
     assert len(list((tmp_path / "cache").glob("*.findings"))) == 1
     assert (tmp_path / "cache" / "a.json").exists()
+
+
+def test_the_entry_that_was_read_last_stays(tmp_path: Path) -> None:
+    first, second, third = (tmp_path / "cache" / f"{name}.json" for name in "abc")
+    for age, file in ((20, first), (10, second)):
+        write(file, b"", most=2)
+        os.utime(file, (time.time() - age,) * 2)
+    read(first)
+    write(third, b"", most=2)
+    assert {first, third} == {*first.parent.iterdir()}
