@@ -1,10 +1,10 @@
 """The parts of the gate that take minutes, side by side where one leaves processors idle.
 
-`tox` calls `python -m tools.gate`; with arguments, pytest runs these tests alone. Tests begin once
-the types are right: an error ends the gate early. Then groups of test modules run, each in a
-process of its own (`pytest_groups.py`): those of tests which mostly wait, for processes and
-timeouts, in more processes than there are processors, and beside them those which compute. Counts
-and audit run beside them.
+`tox` calls `python -m tools.gate`; with arguments, pytest runs these tests alone. Groups of test
+modules run, each in a process of its own (`pytest_groups.py`): those of tests which mostly wait,
+for processes and timeouts, in more processes than there are processors, and beside them those which
+compute. One process begins beside the check of types, and the others once the types are right: an
+error ends the gate early. Counts and audit run beside the tests.
 
 Of an empty checkout, what most tests import is compiled before: each process would do it for
 itself, at the same time.
@@ -23,7 +23,7 @@ from threading import Event, Thread
 import pytest
 
 from tests.support.warm import opened_door
-from tools.pytest_groups import Group, groups_of, run_groups
+from tools.pytest_groups import Group, groups_of, run_groups, shrinking_groups
 
 _PYTHON = (sys.executable, "-m")
 PYTEST = (*_PYTHON, "pytest")
@@ -65,8 +65,8 @@ _GROUP = (
     "-W",
     _INITIALISED,
 )
-_SIZES = (12, 130)
-"""The modules of a group of tests that wait, and that compute."""
+_SIZE = 12
+"""The most modules of a group of tests that wait, and the fewest of tests that compute."""
 _PROCESSES = (6, 2)
 """How many of each run at a time."""
 
@@ -101,8 +101,9 @@ def run_tests(arguments: Sequence[str], may_begin: Callable[[], bool]) -> bool:
 def queues() -> list[list[Group]]:
     """The groups of tests that wait, and those of all others."""
     waiting = [TESTS / folder for folder in WAITING]
-    others = groups_of([TESTS], _SIZES[1], ignore=[*waiting, *(TESTS / name for name in ELSEWHERE)])
-    return [groups_of(waiting, _SIZES[0]), others]
+    ignored = [*waiting, *(TESTS / name for name in ELSEWHERE)]
+    others = shrinking_groups(TESTS, sum(_PROCESSES), _SIZE, ignored)
+    return [groups_of(waiting, _SIZE), others]
 
 
 def wait_for_programs() -> None:

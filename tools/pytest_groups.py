@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 
 from tests.support.warm import Warm, WarmProcess
 
@@ -42,20 +42,34 @@ class Group:
         return str(first) if first == last else f"{first} to {last}"
 
 
-def groups_of(folders: Sequence[Path], size: int, ignore: Sequence[Path] = ()) -> list[Group]:
-    """The test modules below each folder and not below the folders to ignore, in the order of their
-    names: at most `size` to a group, and groups of nearly equal size."""
+def groups_of(folders: Sequence[Path], size: int) -> list[Group]:
+    """The test modules below each folder, in the order of their names: at most `size` to a group,
+    and groups of nearly equal size."""
     groups = []
     for folder in folders:
-        modules = sorted(
-            module
-            for module in folder.rglob("test_*.py")
-            if not any(module.is_relative_to(other) for other in ignore)
-        )
+        modules = _modules(folder)
         count = -(-len(modules) // size)
         bounds = [len(modules) * number // count for number in range(count + 1)] if count else []
         groups += [Group(modules[a:b]) for a, b in pairwise(bounds)]
     return groups
+
+
+def shrinking_groups(folder: Path, share: int, least: int, ignore: Sequence[Path]) -> list[Group]:
+    """The test modules below a folder and not below those to ignore, in the order of their names:
+    in each group one part of `share` of those that are left, and `least` or more. The last groups
+    are small, so that all processes end at about the same time."""
+    modules, groups = _modules(folder, ignore), []
+    while modules:
+        count = max(least, len(modules) // share)
+        groups.append(Group(modules[:count]))
+        modules = modules[count:]
+    return groups
+
+
+def _modules(folder: Path, ignore: Sequence[Path] = ()) -> list[Path]:
+    """The test modules below a folder and not below others, in the order of their names."""
+    modules = sorted(folder.rglob("test_*.py"))
+    return [m for m in modules if not any(m.is_relative_to(other) for other in ignore)]
 
 
 @dataclass
@@ -91,23 +105,35 @@ def run_groups(
     imports: Sequence[str] = ("pytest",),
     may_begin: Callable[[], bool] = lambda: True,
 ) -> Results:
-    """Run all groups with options of pytest, or none unless they `may_begin`. There are as many
-    processes at a time for each queue as `processes` says; one whose queue is empty takes from the
-    others. `imports` are modules that the groups share; they are imported meanwhile."""
+    """Run all groups with options of pytest. There are as many processes at a time for each queue
+    as `processes` says; one whose queue is empty takes from the others. The last process begins at
+    once, the others when they `may_begin`; if that returns False, it ends and no group counts.
+    `imports` are modules that the groups share."""
     waiting = [deque(queue) for queue in queues]
     results = Results()
     copies = Copies(imports)
-    if not may_begin():
-        copies.stop()
-        return results
+    owners = [index for index, count in enumerate(processes) for _ in range(count)]
+    stopped = Event()
+
+    def begins() -> bool:
+        if not may_begin():
+            stopped.set()
+            for queue in waiting:
+                queue.clear()
+            copies.kill()
+        return not stopped.is_set()
 
     def work(number: int, own: int) -> None:
-        order = [waiting[own], *(queue for queue in waiting if queue is not waiting[own])]
+        others = [queue for queue in waiting if queue is not waiting[own]]
         environ = {**os.environ, _PORTS: str(number)}
-        while (group := _next(order)) is not None:
-            results.add(group, *copies.run([*options, *map(str, group.modules)], environ))
+        for order in ([waiting[own]], others):
+            if (order is others or number < len(owners) - 1) and not begins():
+                return
+            while (group := _next(order)) is not None:
+                result = copies.run([*options, *map(str, group.modules)], environ)
+                if not stopped.is_set():
+                    results.add(group, *result)
 
-    owners = [index for index, count in enumerate(processes) for _ in range(count)]
     with ThreadPoolExecutor(len(owners)) as pool:
         try:
             tasks = [pool.submit(work, number, own) for number, own in enumerate(owners)]
@@ -130,12 +156,15 @@ class Copies:
     def __init__(self, imports: Sequence[str]) -> None:
         self._warm = Warm(imports, Path.cwd())
         self._running: set[WarmProcess] = set()
+        self._is_ending = False
 
     def run(self, arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[int, str]:
         """The status and output of `pytest` with arguments."""
         with tempfile.TemporaryFile() as out:
             process = self._warm.start(arguments, Path.cwd(), environ, out, module="pytest")
             self._running.add(process)
+            if self._is_ending:
+                process.send_signal(signal.SIGTERM)
             while (status := process.poll()) is None:
                 time.sleep(_STEP)
             self._running.discard(process)
@@ -143,6 +172,8 @@ class Copies:
             return status, out.read().decode("utf-8", "replace")
 
     def kill(self) -> None:
+        """End all that run, and at once what is started later."""
+        self._is_ending = True
         for process in [*self._running]:
             process.send_signal(signal.SIGTERM)
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.pytest_groups import Group, groups_of, run_groups
+from tests.support.waiting import until
+from tools.pytest_groups import Group, groups_of, run_groups, shrinking_groups
 
 OPTIONS = ["-q", "-p", "no:cacheprovider"]
 GOOD = "def test_good(): pass\n"
@@ -27,8 +28,44 @@ def test_neighbours_by_name_share_a_group(tmp_path):
     write(tmp_path / "one", **dict.fromkeys("abcde", GOOD))
     write(tmp_path / "two", f=GOOD)
     assert names(groups_of([tmp_path / "one", tmp_path / "two"], 3)) == ["a b", "c d e", "f"]
-    assert names(groups_of([tmp_path], 9, ignore=[tmp_path / "two"])) == ["a b c d e"]
     assert groups_of([tmp_path / "none"], 3) == []
+
+
+def test_the_last_groups_are_small(tmp_path):
+    write(tmp_path / "one", **dict.fromkeys("abcdefghi", GOOD))
+    write(tmp_path / "two", j=GOOD)
+    groups = shrinking_groups(tmp_path, 2, 2, ignore=[tmp_path / "two"])
+    assert names(groups) == ["a b c d", "e f", "g h", "i"]
+    assert shrinking_groups(tmp_path / "none", 2, 2, ignore=[]) == []
+
+
+def test_one_process_begins_before_the_others_may(tmp_path):
+    """It has its own queue alone, until the others may."""
+    write(tmp_path, **dict.fromkeys("abc", GOOD))
+    write(tmp_path, c=f"def test_good(): open({str(tmp_path)!r} + '/began', 'w')\n")
+    groups = groups_of([tmp_path], 1)
+
+    def may_begin() -> bool:
+        until((tmp_path / "began").exists, "the last process to begin")
+        return True
+
+    queues = [groups[:2], groups[2:]]
+    results = run_groups(OPTIONS, queues, [1, 1], may_begin=may_begin)
+    assert results.counts == {"passed": 3}
+
+
+def test_if_no_other_may_begin_the_first_ends(tmp_path):
+    write(tmp_path, **dict.fromkeys("ab", GOOD))
+    began = f"open({str(tmp_path)!r} + '/began', 'w')"
+    write(tmp_path, c=f"import time\ndef test_long():\n    {began}\n    time.sleep(600)\n", d=GOOD)
+    groups = groups_of([tmp_path], 1)
+
+    def may_begin() -> bool:
+        until((tmp_path / "began").exists, "the last process to begin")
+        return False
+
+    results = run_groups(OPTIONS, [groups[:2], groups[2:]], [1, 1], may_begin=may_begin)
+    assert (results.counts, results.failures) == ({}, [])
 
 
 def test_results_of_all_groups_are_added(tmp_path, capsys):
