@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from engine.dialects.interface.usage import OutputMembers
 from engine.dialects.interface.usage_counts import MAX_COUNT, count
 from engine.exchange.exchange import MISSING, Exchange
+from engine.metering.recordings import HEAD, seconds_of
 from engine.values.json_spans import Buffer, value_end
 from engine.values.trees import member_at
 from engine.values.usage import NO_USAGE, OutputFields, Path, Takes, Usage
@@ -59,6 +60,7 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
         input=_input(exchange, body),
         output=_output(body, takes.output) if takes.output is not None else 0,
         images=images,
+        seconds=_seconds(exchange, takes.audio) if takes.audio else 0.0,
         characters=len(text) if isinstance(text, str) else 0,
         source="estimated",
     )
@@ -112,6 +114,18 @@ def _form_tokens(exchange: Exchange, fields: dict[str, Any]) -> int:
     text = _text_size(fields)
     files = (part.end - part.start for part in exchange.content.parts if part.filename is not None)
     return text // BYTES_PER_TOKEN + sum(file_tokens(size) for size in files)
+
+
+def _seconds(exchange: Exchange, member: str) -> float:
+    """The seconds of the recordings in a form."""
+    body = exchange.body.buffer
+    return sum(
+        seconds_of(
+            bytes(body[part.start : min(part.end, part.start + HEAD)]), part.end - part.start
+        )
+        for part in exchange.content.parts
+        if part.name == member
+    )
 
 
 def _text_size(value: object) -> int:

@@ -15,6 +15,7 @@ from engine.dialects.interface.usage import Meter
 from engine.exchange.member_protocols import UsageReader
 from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.metering.json_reader import PARSED_BODY, JsonReader
+from engine.metering.recordings import CUES, last_cue
 from engine.metering.sse_reader import EventReader
 from engine.process.loop_turn import paced
 from engine.values.content_coding import DecodeError, Decoder, coding_of, decoder
@@ -74,9 +75,12 @@ class SizeReader:
     def __init__(self, text: bool = False) -> None:
         self.size = 0
         self._text = text
+        self._end = b""
 
     def feed(self, data: bytes) -> None:
         self.size += len(data)
+        if self._text:
+            self._end = (self._end + data)[-CUES:]
 
     def usage(self) -> Usage | None:
         return None
@@ -85,6 +89,8 @@ class SizeReader:
 
     def complete(self, estimate: Usage) -> Usage:
         output = self.size // BYTES_PER_TOKEN if self._text else 0
+        if estimate.seconds and (end := last_cue(self._end)) is not None:  # subtitles
+            estimate = replace(estimate, seconds=end)
         return replace(estimate, output=output, reasoning=0, source="estimated")
 
 

@@ -21,9 +21,9 @@ def takes_of(operation: Node, dialect: Dialect) -> Takes:
     output = any(
         not names.isdisjoint(fields.output.limit_members) for names in properties_of_bodies
     )
-    speech, images = (
-        _counted_member(fields.speech, properties_of_bodies),
-        _counted_member(fields.images, properties_of_bodies),
+    speech, images, audio = (
+        _counted_member(field, properties_of_bodies)
+        for field in (fields.speech, fields.images, fields.audio)
     )
     return Takes(
         usage_option=option is not None
@@ -32,7 +32,8 @@ def takes_of(operation: Node, dialect: Dialect) -> Takes:
         output=fields.output if output else None,
         speech=speech,
         images=images,
-        free=not (output or speech or images) and _reports_no_usage(operation, dialect),
+        audio=audio,
+        free=not (output or speech or images or audio) and _reports_no_usage(operation, dialect),
     )
 
 

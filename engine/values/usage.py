@@ -119,11 +119,13 @@ class Takes(Struct, frozen=True):
 
     `usage_option`: requests can ask for usage in streams. `output`: the fields that bound an answer
     counted in tokens, else None. `speech`: the member with the text to read aloud. `images`: the
-    member with the number of images. `free`: the operation uses nothing.
+    member with the number of images. `audio`: the file of a form that is a recording to transcribe.
+    `free`: the operation uses nothing.
     """
 
     usage_option: bool = False
     output: OutputFields | None = None
     speech: str = ""
     images: str = ""
+    audio: str = ""
     free: bool = False

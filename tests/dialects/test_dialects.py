@@ -73,6 +73,26 @@ def test_a_request_is_claimed_by_its_headers_and_query(environ, query, claimed):
 
 
 @pytest.mark.parametrize(
+    ("name", "path", "body", "expected"),
+    [
+        ("openai", "/v1/embeddings", {}, True),
+        ("openai", "/v1/images/edits", {}, True),
+        ("openai", "/v2/rerank", {}, True),
+        ("gemini", "/v1beta/models/m:embedContent", {}, True),
+        ("openai", "/v1/audio/transcriptions", {}, True),
+        ("openai", "/v1/audio/transcriptions", {"response_format": "verbose_json"}, True),
+        ("openai", "/v1/audio/transcriptions", {"response_format": "srt"}, False),
+        ("openai", "/v1/audio/transcriptions", {"response_format": ["json"]}, False),
+        ("openai", "/v1/audio/speech", {}, False),
+        ("openai", "/v1/chat/completions", {}, False),
+        ("openai", "/v1/files/a/content", {}, False),
+    ],
+)
+def test_some_operations_answer_json_alone(name, path, body, expected):
+    assert dialects.get(name).answers_json(path, body) is expected
+
+
+@pytest.mark.parametrize(
     ("name", "path", "expected"),
     [
         ("openai", "/v1/chat/completions", True),

@@ -135,6 +135,21 @@ def test_a_form_counts_its_texts_and_its_files():
     assert (usage.input, usage.images) == (150 + 500_000 // 256, 2)
 
 
+def test_a_recording_counts_its_seconds():
+    data, media_type = form_data(
+        [
+            ["model", "m"],
+            ["file", "B" * 80_000, "a.m4a", "audio/mp4"],
+            ["other", "B" * 8_000, "b", "a/b"],
+        ]
+    )
+    request = exchange(data, media_type)
+    parts = list(parse(data, boundary_of(media_type)))
+    set_content(request, value={"model": "m", "file": b"", "other": b""}, parts=parts)
+    assert estimate(request, Takes(audio="file")).seconds == 10
+    assert estimate(request, Takes()).seconds == 0
+
+
 def test_a_form_counts_the_texts_in_its_lists_and_objects():
     data, media_type = form_data([["prompt[]", "a cat " * 100], ["meta[note]", "a cat " * 100]])
     request = exchange(data, media_type)

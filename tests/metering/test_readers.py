@@ -20,6 +20,20 @@ def test_plain_text_is_estimated_by_its_bytes():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        (b"1\n00:00:00,000 --> 00:00:01,000\nHi\n\n2\n00:01:02,000 --> 01:01:09,500\nHi\n", 3669.5),
+        (b"WEBVTT\n\n00:00.000 --> 00:09.500\nHi\n", 9.5),
+        (b"Hi there.\n", 4.0),
+    ],
+)
+def test_subtitles_say_how_long_they_are(text, seconds):
+    usage_reader = read("openai", [b"0" * 9000 + b"\n", text[:30], text[30:]], "text/plain")
+    assert usage_reader.complete(Usage(input=1, seconds=4.0)).seconds == seconds
+    assert usage_reader.complete(Usage(input=1)).seconds == 0  # not of a recording
+
+
 def test_without_a_meter_only_the_size_is_counted():
     assert isinstance(reader(None, JSON), SizeReader)
     assert reader(None, SSE).complete(ESTIMATE).output == 0

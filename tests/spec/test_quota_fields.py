@@ -16,6 +16,8 @@ TAKES = {
         "createImage": Takes(images="n"),
         "createImageEdit": Takes(images="n"),
         "createSpeech": Takes(speech="input"),
+        "createTranscription": Takes(audio="file"),
+        "createTranslation": Takes(audio="file"),
     },
     "anthropic": {"createMessage": Takes(output=ANTHROPIC.request_fields.output)},
     "gemini": dict.fromkeys(

@@ -64,6 +64,10 @@ def _has_empty_vector(document: Json) -> bool:
     return any(vector in ([], "") for vector in vectors)
 
 
+_JSON_TASKS = frozenset({"embedding", "image", "moderation", "rerank"})
+"""The tasks whose answers are JSON alone, or a stream."""
+
+
 class Dialect(Struct, frozen=True, kw_only=True):
     """The parts in which APIs differ. Every function is pure.
 
@@ -225,6 +229,15 @@ class Dialect(Struct, frozen=True, kw_only=True):
         """The task that a model must support for the operation of this path; "" for any model."""
         suffixes = [suffix for suffix in self.tasks if path.endswith(suffix)]
         return self.tasks[max(suffixes, key=len)] if suffixes else ""
+
+    def answers_json(self, path: str, body: object) -> bool:
+        """Whether an answer in one piece is JSON, whatever its Content-Type says: a transcript is
+        in the formats of `response_format` that are JSON."""
+        task = self.task(path)
+        if task != "transcription":
+            return task in _JSON_TASKS
+        wanted = body.get("response_format") if isinstance(body, dict) else None
+        return not wanted or (isinstance(wanted, str) and wanted.endswith("json"))
 
     def gen_ai_operation(self, operation: str) -> str:
         """`gen_ai.operation.name` of `spec.operationId`: the conventions' name, or the operationId

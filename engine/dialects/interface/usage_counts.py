@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from operator import attrgetter
@@ -22,6 +23,7 @@ _Counts = TypeVar("_Counts", bound=Struct)
 MAX_COUNT = 500_000_000
 """The largest count that is accepted."""
 MAX_SECONDS = 10_000_000.0
+_SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,30})?")
 
 
 class TokenParts(Struct, frozen=True):
@@ -112,7 +114,10 @@ def object_in(holder: Json, *members: str) -> Json:
 
 
 def seconds(value: Any) -> float | None:
-    """A number of seconds from 0 to MAX_SECONDS; None for anything else."""
+    """A number of seconds from 0 to MAX_SECONDS, or the text of one, as OpenAI first wrote it; None
+    for anything else."""
+    if type(value) is str and _SECONDS.fullmatch(value):
+        value = float(value)
     if type(value) in (int, float) and 0 <= value <= MAX_SECONDS:
         return float(value)
     return None

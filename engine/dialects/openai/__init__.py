@@ -133,6 +133,7 @@ DIALECT = Dialect(
         ),
         speech=CountedField("input", frozenset({"voice"})),
         images=CountedField("n", frozenset({"prompt", "size"})),
+        audio=CountedField("file", frozenset({"model", "response_format", "temperature"})),
     ),
     meter=METER,
     usage_option=USAGE_OPTION,

@@ -50,10 +50,17 @@ def usage_of(document: object) -> Usage | None:
     if usage is not None:
         return usage
     # Audio is paid by the second only where its tokens are not counted.
-    audio_seconds = seconds(counts.get("seconds")) or seconds(document.get("duration")) or 0.0
+    audio_seconds = _audio_seconds(counts, document)
     if not images and not audio_seconds:
         return None
     return Usage(images=images, seconds=audio_seconds, source="upstream")
+
+
+def _audio_seconds(counts: Json, document: Json) -> float:
+    """The seconds of a recording, of which only verbose answers of Whisper's servers and of
+    ElevenLabs tell outside of the counts."""
+    places = counts.get("seconds"), document.get("duration"), document.get("audio_duration_secs")
+    return next((number for place in places if (number := seconds(place))), 0.0)
 
 
 def _counts(document: Json) -> Json:
@@ -109,6 +116,7 @@ class _Counts(Struct):
     reasoning_tokens: Count = None
     citation_tokens: Count = None
     num_search_queries: Count = None
+    prompt_audio_seconds: Count = None
     prompt_tokens_details: _InputDetails | None = None
     input_tokens_details: _InputDetails | None = None
     input_token_details: _InputDetails | None = None
@@ -140,13 +148,17 @@ def _token_usage(holder: Json, medium: str, images: int) -> Usage | None:
     of_input = _input_parts(holder, counts)
     if total is not None and total - prompt - output == of_input.cached + of_input.cache_write > 0:
         prompt = total - output  # relays of Claude exclude the cache from the prompt
+    elif counts.prompt_audio_seconds is not None:
+        pass  # Mistral's total has the tokens of audio too, which is paid by the second alone
     elif total is not None and total > prompt + output:
         output = total - prompt
         if completion is not None:
             parts = replace(parts, reasoning=max(parts.reasoning, output - completion))
     if medium and not parts.audio and not parts.image:
         parts = replace(parts, **{medium: output})
-    return token_usage(prompt, output, of_input, parts, images)
+    usage = token_usage(prompt, output, of_input, parts, images)
+    audio_seconds = seconds(counts.prompt_audio_seconds)
+    return replace(usage, seconds=audio_seconds) if audio_seconds else usage
 
 
 def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
@@ -272,7 +284,7 @@ class _UsageAndImages:
 METER = Meter(
     usage_of=usage_of,
     tally=_UsageAndImages,
-    members=("usage", "x_groq", "meta", "duration"),
+    members=("usage", "x_groq", "meta", "duration", "audio_duration_secs"),
     schema_members=("usage", "meta", "duration", "response"),
     image="b64_json",
     output=OutputMembers(

@@ -26,8 +26,10 @@ class ResponseParser:
 
     `has_head` is True after the final head (1xx are skipped, 101 is final), `is_complete` after the
     last byte. A message with two framings, or an unknown one, is a ProtocolFailure, because another
-    reader could see other responses in it (RFC 9112 6.3). At most one feed of body is buffered;
-    HEADER_LIMIT bounds heads, 1xx included, and trailers, MAX_HEADERS the headers of one head.
+    reader could see other responses in it (RFC 9112 6.3). `Transfer-Encoding: chunked` that is
+    repeated, by an application and its server, is one framing; its connection is not reused. At
+    most one feed of body is buffered; HEADER_LIMIT bounds heads, 1xx included, and trailers,
+    MAX_HEADERS the headers of one head.
     """
 
     status = 0
@@ -40,6 +42,7 @@ class ResponseParser:
     excess = False  # bytes arrived that are not part of the response
     leftover = b""  # the bytes after a 101
     _chunked = False
+    _repeats_coding = False
     _until_close = False
     _header_bytes = 0  # fed since the last byte of a body, for HEADER_LIMIT
 
@@ -146,7 +149,10 @@ class ResponseParser:
         self.has_head = True
         # After a HEAD a chunked body cannot be distinguished from surplus bytes.
         self.reusable = (
-            status != 101 and parser.should_keep_alive() and not (self._bodiless and self._chunked)
+            status != 101
+            and parser.should_keep_alive()
+            and not (self._bodiless and self._chunked)
+            and not self._repeats_coding
         )
         self._until_close = self.length is None and not self._chunked
         self.is_complete = self._bodiless
@@ -167,9 +173,13 @@ class ResponseParser:
         if _LENGTH in lower:
             self.length = int(texts[lower.index(_LENGTH)])
         if _CODING in lower:
-            if lower.count(_CODING) > 1 or texts[lower.index(_CODING)].lower() != "chunked":
+            codings = [
+                text.lower() for name, text in zip(lower, texts, strict=True) if name == _CODING
+            ]
+            if codings.count("chunked") != len(codings):
                 raise ProtocolFailure("its transfer coding is not plain chunked")
             self._chunked = True
+            self._repeats_coding = len(codings) > 1
 
     def on_body(self, data: bytes) -> None:
         if self.is_complete:

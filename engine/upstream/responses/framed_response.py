@@ -71,6 +71,8 @@ def framed_for(
         kind = media_type(received)
         if kind == JSON:
             look = look and not received.header("content-encoding")
+        elif kind != EVENT_STREAM and dialect.answers_json(exchange.path, exchange.content.value):
+            _name_json(received)
         look = kind != EVENT_STREAM and (look or kind != JSON) and dialect.has_chat(exchange.path)
         response = framed(received, wanted, content, beat, look=look)
         if not dialect.array_streams:
@@ -79,6 +81,14 @@ def framed_for(
     if stream is not None:
         content.framing = Framing.ARRAY
     return stream or response
+
+
+def _name_json(response: IncomingResponse) -> None:
+    """Set the Content-Type of a response whose first bytes are those of JSON."""
+    if coding_of(response.header("content-encoding") or ""):
+        return
+    if _first_framing(response, None) in (Framing.WHOLE, Framing.ARRAY):
+        _set_media_type(response, JSON)
 
 
 def _wanted_framing(

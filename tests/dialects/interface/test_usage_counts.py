@@ -56,7 +56,9 @@ def test_a_count_is_a_whole_number_within_bounds(value, expected):
         (MAX_SECONDS * 2, None),
         (-0.1, None),
         (True, None),
-        ("1", None),
+        ("1.5", 1.5),
+        ("8 seconds", None),
+        ("9" * 10, None),
         (float("nan"), None),
     ],
 )

@@ -28,6 +28,7 @@ COMPLETE: dict[str, tuple[str, bytes, int, bytes, int | None, bool]] = {
     "empty": ("GET", H + b"Content-Length: 0\r\n\r\n", 200, b"", 0, True),
     "no reason": ("GET", b"HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok", 200, b"ok", 2, True),
     "chunked": ("GET", CHUNKED + b"2\r\nok\r\n1\r\n!\r\n0\r\n\r\n", 200, b"ok!", None, True),
+    "chunked twice": ("GET", H + TE + TE + b"\r\n2\r\nok\r\n0\r\n\r\n", 200, b"ok", None, False),
     "chunk extensions": (
         "GET",
         CHUNKED + b'2;a=b;c="d e"\r\nok\r\n0;x\r\n\r\n',
@@ -92,7 +93,7 @@ BROKEN = {
     "gzip coding": H + b"Transfer-Encoding: gzip\r\n\r\nok",
     "gzip, chunked": H + b"Transfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
     "chunked, gzip": H + b"Transfer-Encoding: chunked, gzip\r\n\r\nok",
-    "chunked twice": H + TE + TE + b"\r\n0\r\n\r\n",
+    "chunked twice in one line": H + b"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
     "identity": H + b"Transfer-Encoding: identity\r\n\r\nok",
     "bad chunk size": CHUNKED + b"zz\r\nok\r\n0\r\n\r\n",
     "0x chunk size": CHUNKED + b"0x2\r\nok\r\n0\r\n\r\n",

@@ -50,6 +50,7 @@ KINDS: list[list[tuple[str, str]]] = [
     [("content-type", "binary/octet-stream")],
     EVENTS,
 ]
+ODD_JSON = [("content-type", "application/json, application/json")]
 QUESTION = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
 STREAM = {**QUESTION, "stream": True}
 
@@ -250,6 +251,30 @@ def test_usage_is_read_below_the_edits_of_a_translated_answer() -> None:
     )
     assert (answered.usage.input, answered.usage.output) == (100, 50)
     assert json.loads(answered.data)["usage"]["output_tokens"] == 0
+
+
+VECTORS = {"data": [{"embedding": [0.5]}], "usage": {"prompt_tokens": 7, "total_tokens": 7}}
+MISNAMED = [*(each for each in KINDS if "json" not in str(each) and each is not EVENTS), ODD_JSON]
+
+
+@each("headers", MISNAMED)
+@each("path", ["/v1/embeddings", "/v1/rerank", "/v1/images/edits", "/v1/audio/translations"])
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_json_of_any_name_is_json_where_an_operation_has_no_other(
+    size: int, path: str, headers: Any
+) -> None:
+    pieces = split(json.dumps(VECTORS).encode(), size)
+    answered = Answered("openai", headers, *pieces, body={"model": "m", "input": "a"}, path=path)
+    assert (answered.kind, json.loads(answered.data)) == ("application/json", VECTORS)
+    assert (answered.usage.input, answered.usage.source) == (7, "upstream")
+
+
+@each("body", [{"model": "m"}, {"model": "m", "response_format": "text"}])
+def test_a_transcript_in_words_stays_text(body: Any) -> None:
+    text = b"[laughs] Hi" if "response_format" in body else b"Hi"
+    kind = [("content-type", "text/plain")]
+    answered = Answered("openai", kind, text, body=body, path="/v1/audio/transcriptions")
+    assert (answered.kind, answered.data) == ("text/plain", text)
 
 
 def test_text_that_looks_like_events_is_text_where_no_stream_was_asked_for() -> None:
