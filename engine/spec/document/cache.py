@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple
@@ -42,6 +43,8 @@ _ROOMS = ("spec", "source")
 _ROOMS_OF_FINDINGS = ("offline", "exchange", "dialects", "values")
 """The rooms beside these whose code finds what is wrong with a document."""
 _MEMBERS = '"members":['
+_FILE_REFERENCE = re.compile(r"""\$ref["']?\s*:\s*+(?!["']?#)""")
+"""A reference that is more than a fragment, or may be."""
 log = logging.getLogger("modelway")
 
 
@@ -69,26 +72,35 @@ class CacheEntry:
             (file.resolve(), display_name),
             *((path.resolve(), s) for path, s in overlays),
         ]
-        hashed = hashlib.sha256(program_hash(_ENGINE))
-        hashed.update(compiler_version().encode())
-        for path, name in self._names:
-            hashed.update(f"{path}\0{name}\0{_hash(path)}\0".encode())
-        self._file = folder / f"{hashed.hexdigest()}.json"
+        self._hashes = [_hash(path) for path, _ in self._names]
+        self._file = self._name_of(is_alone=False)
         self._places = -1  # none is stored yet
         self._digests: list[str] = []
         self.schema_facts: SchemaFacts | None = None
 
+    def _name_of(self, *, is_alone: bool) -> FilePath:
+        """The file of the entry. That of a document that `is_alone` is the same for a copy in
+        another folder: a release, or a new project."""
+        hashed = hashlib.sha256(program_hash(_ENGINE))
+        hashed.update(compiler_version().encode())
+        for (path, name), content in zip(self._names, self._hashes, strict=True):
+            place = path.name if is_alone else path
+            hashed.update(f"{is_alone}\0{place}\0{name}\0{content}\0".encode())
+        return self._folder / f"{hashed.hexdigest()}.json"
+
     def load(self, findings: Findings) -> Library | None:
         """The library from the cache; its problems go to the findings. None without a valid
         entry."""
-        data = cache_folder.read(self._file)
-        if data is None:
-            return None
-        try:
-            return self._library(*_parts(data.decode("ascii")), findings)
-        except (ValueError, KeyError, TypeError, IndexError, OSError, MsgspecError) as error:
-            log.warning("the cache entry %s cannot be used: %s", self._file, error)
-            return None
+        for is_alone in (True, False):
+            self._file = self._name_of(is_alone=is_alone)
+            data = cache_folder.read(self._file)
+            if data is None:
+                continue
+            try:
+                return self._library(*_parts(data.decode("ascii")), findings)
+            except (ValueError, KeyError, TypeError, IndexError, OSError, MsgspecError) as error:
+                log.warning("the cache entry %s cannot be used: %s", self._file, error)
+        return None
 
     def store(self, library: Library, problems: Iterable[Problem]) -> None:
         """Store a large library with its problems, unless the cache already has the same."""
@@ -96,6 +108,7 @@ class CacheEntry:
         places = sum(len(marked.positions) for _, marked in files)
         if places == self._places or sum(len(marked.text) for _, marked in files) < MIN_SIZE:
             return
+        self._file = self._name_of(is_alone=_is_alone(library))
         order = {id(marked): index for index, (_, marked) in enumerate(files)}
         shells = [packed.separated(marked.value) for marked in library.files.values()]
         members = ",".join(text for _, texts in shells for text in texts)
@@ -159,35 +172,51 @@ class CacheEntry:
 
     def _library(self, entry: Json, members: str, findings: Findings) -> Library | None:
         root, _ = self._names[0]
+        stored_root = entry["files"][0][0]
         library = Library(root)
         marks: list[SourceDocument] = []
         values = _values(entry, members)
         count = len(values)
         for index, (uri, display_name, digest, is_json, places) in enumerate(entry["files"]):
-            text = read_text(FilePath(uri), "utf-8-sig")
+            path = root if uri == stored_root else FilePath(uri)  # nodes refer to this object
+            text = read_text(path, "utf-8-sig")
             if _digest(text) != digest:
                 return None
             marked = SourceDocument(display_name, text, values[index] if index < count else None)
             marked.is_json = is_json is True
             marked.positions = {(tuple(path), key): (li, co) for path, key, li, co in places}
-            path = root if uri == str(root) else FilePath(uri)  # nodes refer to the object `root`
             (library.files if index < count else library.overlays)[path] = marked
             marks.append(marked)
         library.absent = [FilePath(uri) for uri in entry["absent"]]
         if any(map(is_file, library.absent)):
             return None
-        library.extensions = [(FilePath(uri), tuple(path)) for uri, path in entry["extensions"]]
+        library.extensions = [
+            (root if uri == stored_root else FilePath(uri), tuple(path))
+            for uri, path in entry["extensions"]
+        ]
         library.grafts = {
             FilePath(uri): {tuple(p): (marks[i], tuple(at)) for p, i, at in grafts}
             for uri, grafts in entry["grafts"]
         }
         facts = msgspec.convert(entry["schemas"], SchemaFacts | None)
+        if facts is not None and stored_root != str(root):
+            places = ((str(root) if uri == stored_root else uri, at) for uri, at in facts.costly)
+            facts = SchemaFacts(has_broken=facts.has_broken, costly=frozenset(places))
         findings.unsorted += [_problem(fields) for fields in entry["problems"]]
         findings.texts.update({marked.file: marked.text for marked in marks})
         self._places = sum(len(marked.positions) for marked in marks)
         self._digests = [digest for _, _, digest, _, _ in entry["files"]]
         self.schema_facts = facts
         return library
+
+
+def _is_alone(library: Library) -> bool:
+    """Whether a document is one file that names none, not even itself: it says the same wherever it
+    is."""
+    if len(library.files) > 1 or library.overlays or library.absent or library.grafts:
+        return False
+    text = library.files[library.root].text
+    return library.root.name not in text and not _FILE_REFERENCE.search(text)
 
 
 @cache

@@ -106,6 +106,65 @@ def test_a_changed_document_is_read_again(folder: Path, name: str) -> None:
     assert once(folder)[2] == 0
 
 
+ALONE = """openapi: 3.1.0
+info: {title: T, version: "1"}
+paths:
+  /a:
+    post:
+      operationId: a
+      requestBody: {content: {application/json: {schema: {$ref: "#/components/schemas/A"}}}}
+      responses: {}
+components:
+  schemas:
+    A:
+      type: object
+      properties: {a: {items: {multipleOf: 0.5}}, b: {$ref: '#/components/schemas/B'}}
+    B: {x-more: {$ref: "#/components/schemas/A"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "is_found"),
+    [
+        (ALONE, "api.yaml", True),
+        (ALONE, "other.yaml", False),
+        (ALONE.replace("'#/components/schemas/B'", "parts.yaml#/A"), "api.yaml", False),
+        (
+            ALONE.replace("'#/components/schemas/B'", "api.yaml#/components/schemas/B"),
+            "api.yaml",
+            False,
+        ),
+        (ALONE + "x-see: {'$ref': ./part%73.yaml}\n", "api.yaml", False),
+    ],
+    ids=["alone", "another name", "another file", "itself", "an extension"],
+)
+def test_a_copy_in_another_folder_is_found_if_it_names_no_file(
+    folder: Path, text: str, name: str, is_found: bool
+) -> None:
+    paths = folder / "one" / "api.yaml", folder / "two" / name
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(text)
+        shutil.copy(folder / "parts.yaml", path.parent)
+    _, specification = (read_cached(path, folder / "cache") for path in paths)
+    library = specification.library
+    assert library.root == next(iter(library.files)) == paths[1]
+    schema = library.document.get("components").get("schemas").get("A")
+    assert schema.get("properties").get("b").resolved().uri.parent == paths[1].parent
+    entry = cache.CacheEntry(folder / "cache", paths[1], "api.yaml", ())
+    assert entry.load(Findings()) is not None
+    assert entry.schema_facts is not None
+    assert {uri for uri, _ in entry.schema_facts.costly} == {str(paths[1])}
+    assert len([*(folder / "cache").iterdir()]) == (1 if is_found else 2)
+
+
+def read_cached(path: Path, cached: Path) -> Specification:
+    specification = read("api", path, "api.yaml", (), Findings(), [], cached)
+    assert specification is not None
+    specification.finish_compiling()
+    return specification
+
+
 def test_a_document_is_large_by_all_its_files(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
