@@ -28,6 +28,7 @@ Records = Callable[[Sequence[str]], Mapping[str, Caller | ValueError]]
 invalid. Raises DatabaseError."""
 
 _CACHE_SIZE = 10_000
+_STALE_TTL = 86_400.0
 _WARNING_INTERVAL = 60.0
 
 
@@ -44,8 +45,8 @@ class TokenCache:
     """Finds the caller of a token: in the config, in memory, or in batches in the records.
 
     A result is valid for `ttl` seconds. While the records are unavailable (`away`), a cached token
-    is valid for `stale_ttl` seconds after its last lookup. A lookup fails after `timeout` seconds;
-    after failures, the next one starts within `max_backoff` seconds. `size` bounds the cached
+    is valid for a day after its last lookup. A lookup fails after `timeout` seconds; after
+    failures, the next one starts within `max_backoff` seconds. `size` bounds the cached
     tokens that exist, and separately the cached unknown ones. Callers of the records become members
     of their `teams`.
 
@@ -59,7 +60,6 @@ class TokenCache:
         records: Records,
         *,
         ttl: float = 10.0,
-        stale_ttl: float = 86_400.0,
         timeout: float = 2.5,
         max_backoff: float = 4.0,
         size: int = _CACHE_SIZE,
@@ -70,7 +70,6 @@ class TokenCache:
         self._teams = teams
         self._records = records
         self._ttl = ttl
-        self._stale_ttl = stale_ttl
         self._timeout = timeout
         self._clock = clock
         self._callers: LRUCache[str, _Entry] = LRUCache(size)
@@ -169,7 +168,7 @@ class TokenCache:
 
     def _stale(self, digest: str) -> _Entry:
         entry = self._callers.get(digest)
-        if entry is None or self._clock() - entry.time >= self._stale_ttl:
+        if entry is None or self._clock() - entry.time >= _STALE_TTL:
             raise _unavailable()
         self.stale += 1
         return entry

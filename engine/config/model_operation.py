@@ -9,6 +9,8 @@ from msgspec import Struct
 from engine.config.upstreams import UpstreamConfig
 from engine.values.units import format_names
 
+_MAX_NAMES = 8
+
 
 class ModelOperation(Struct, frozen=True):
     """An operation that is routed by model; `id` is `spec.operationId`, `path` its template.
@@ -34,12 +36,12 @@ class ModelOperation(Struct, frozen=True):
         )
 
 
-def join_operation_names(operations: Iterable[ModelOperation], limit: int = 8) -> str:
+def join_operation_names(operations: Iterable[ModelOperation]) -> str:
     """The names of operations for a sentence: `a.b, a.c and 3 more`; "no operation" for none."""
     names = [operation.id for operation in operations]
     if not names:
         return "no operation"
-    if len(names) > limit:
-        return format_names(names, limit)
+    if len(names) > _MAX_NAMES:
+        return format_names(names, _MAX_NAMES)
     *first_names, last = names
     return f"{', '.join(first_names)} and {last}" if first_names else last

@@ -61,11 +61,10 @@ def default() -> Dialect:
     return get(DEFAULT)
 
 
-def event_status(name: str, document: object, otherwise: int = 502) -> int:
-    """The HTTP status of an error event, or error answer, of that dialect; `otherwise` if it states
-    none."""
+def event_status(name: str, document: object) -> int:
+    """The HTTP status of an error event, or error answer, of that dialect; 502 without one."""
     error = get(name).stream_error(document)
-    return otherwise if error is None else error.status
+    return 502 if error is None else error.status
 
 
 def by_request() -> list[Dialect]:

@@ -7,19 +7,18 @@ import time
 from collections.abc import Callable
 
 log = logging.getLogger("modelway")
+_INTERVAL = 60.0
 
 
 class LogThrottle:
-    """One message, logged the first time and then at most once in `interval` seconds."""
+    """One message, logged the first time and then at most once a minute."""
 
     def __init__(
         self,
-        interval: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
         level: int = logging.WARNING,
     ) -> None:
         self._level = level
-        self._interval = interval
         self._clock = clock
         self._next = -1e300
         self._count = 0
@@ -29,7 +28,7 @@ class LogThrottle:
         self._count += 1
         if (now := self._clock()) < self._next:
             return
-        self._next = now + self._interval
+        self._next = now + _INTERVAL
         times = f" ({self._count} times since the last message)" if self._count > 1 else ""
         self._count = 0
         log.log(self._level, message + times, *values)

@@ -62,8 +62,8 @@ _TRIES = 3
 class Plans:
     """The last good plan of a config, and whether its files have changed since.
 
-    `make` plans the current files and `boot` starts a plan in a trial; `seconds` is the timeout of
-    both together. Setting `stopping` ends a trial soon.
+    `make` plans the current files and `boot` starts a plan in a trial. Setting
+    `stopping` ends a trial soon.
     """
 
     def __init__(
@@ -72,13 +72,11 @@ class Plans:
         make: Callable[[], PlanResult],
         folder: Path,
         boot: Boot,
-        seconds: float = SECONDS,
     ) -> None:
         assert first.plan is not None
         self.plan = first.plan.served()
         self._make = make
         self._boot = boot
-        self._seconds = seconds
         self._folder = folder
         self._files = WatchedFiles(first.files)
         now = time.time()
@@ -209,7 +207,7 @@ class Plans:
         return why_unavailable(_addresses(result.plan), in_use, reuse_port) or ""
 
     def _try(self, current_digest: str = "") -> Trial:
-        return try_out(self._make, self._boot, self._seconds, current_digest, lambda: self.stopping)
+        return try_out(self._make, self._boot, SECONDS, current_digest, lambda: self.stopping)
 
     def _make_plan(self) -> PlanResult | None:
         """A new plan; None, with a log line, if a bug makes planning fail: the master must live."""

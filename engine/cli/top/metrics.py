@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from engine.config.listen_address import ListenAddress
 from engine.console.activity.metrics_change import Snapshot, parse_samples
@@ -21,9 +20,8 @@ class MetricsUnavailable(Exception):
 class MetricsSource:
     """The metrics at a URL. Raises MetricsUnavailable for an invalid URL."""
 
-    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, url: str) -> None:
         self.url = url
-        self._clock = clock
         try:
             # The proxy of the environment is not used: it is for remote hosts.
             self._client = Client(
@@ -55,7 +53,7 @@ class MetricsSource:
             raise MetricsUnavailable(
                 f"{self.url} has no metrics of Modelway: it is another program"
             )
-        return Snapshot(self._clock(), samples)
+        return Snapshot(time.monotonic(), samples)
 
     def _get(self) -> tuple[int, bytes]:
         try:

@@ -35,7 +35,11 @@ def usage_of(document: object) -> Usage | None:
     top-level counts exclude compaction, which `iterations` lists (the vendor's documentation of
     compaction, section "Usage").
     """
-    counts = _counts(document)
+    return _total_in(_counts(document))
+
+
+def _total_in(counts: Json) -> Usage | None:
+    """The usage of the `usage` object of a message, with its compactions."""
     total = _usage_in(counts)
     iterations = counts.get("iterations")
     for run in iterations[:_MAX_ITERATIONS] if isinstance(iterations, list) else ():
@@ -133,7 +137,7 @@ class _LastFields:
 
     def usage(self) -> Usage | None:
         if not self._is_read:
-            self._usage, self._is_read = usage_of({"usage": self._counts}), True
+            self._usage, self._is_read = _total_in(self._counts), True
         return self._usage
 
 

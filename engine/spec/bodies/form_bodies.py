@@ -130,18 +130,24 @@ def _compile_field(
         names |= frozenset(properties_of(schema, resolve)) - frozenset(declared)
     if not nested or style == "deepObject":
         return _Field(name, plain, names, nested)
-    deep = reader(style="deepObject")
+    read = _plain_or_deep(name, names - {name}, declared, plain, reader(style="deepObject"))
+    return _Field(name, read, names, nested)
 
-    members = names - {name}
 
-    def plain_or_deep(query: Query) -> object:
+def _plain_or_deep(
+    name: str, members: Collection[str], declared: Collection[str], plain: Reader, deep: Reader
+) -> Reader:
+    """The reader of a field that may come in fields with brackets, or, if it has `members`, in
+    fields of these names."""
+
+    def read(query: Query) -> object:
         if nested_in(query, name, declared):
             return deep(query)
         if members and query.values(name) and any(map(query.values, members)):
             raise Malformed(f"form field {name!r}: given both as a value and as its members")
         return plain(query)
 
-    return _Field(name, plain_or_deep, names, nested)
+    return read
 
 
 def _json_leaf(node: Mapping[str, object], resolve: Resolve) -> Callable[[str], object]:

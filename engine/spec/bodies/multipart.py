@@ -22,6 +22,8 @@ Buffer = bytes | bytearray | mmap.mmap
 AnyPart = TypeVar("AnyPart")
 
 _CRLF: Final = b"\r\n"
+_MAX_PARTS: Final = 1000
+_MAX_HEADER: Final = 16_384  # bytes of the headers of one part
 _MAX_PADDING: Final = 1024  # bytes of empty lines before the first and after the last part
 _HEADER = re.compile(rf"({HEADER_NAME}):[ \t]*([^\0\r\n]*)")
 _PARAMETER = re.compile(
@@ -74,7 +76,7 @@ def boundary_of(content_type: str, *, form: bool = True) -> bytes:
 
 
 def parse(
-    buffer: Buffer, boundary: bytes, *, max_parts: int = 1000, max_header: int = 16_384
+    buffer: Buffer, boundary: bytes, *, max_parts: int = _MAX_PARTS, max_header: int = _MAX_HEADER
 ) -> list[Part]:
     """The parts in order, as offsets into `buffer`; `max_header` is in bytes per part.
 
@@ -83,7 +85,7 @@ def parse(
     return _parse(buffer, boundary, _form_part, max_parts, max_header)
 
 
-def open_part(head: bytes, boundary: bytes, *, max_header: int = 16_384) -> Part | None:
+def open_part(head: bytes, boundary: bytes) -> Part | None:
     """The first part that goes on behind the beginning of a body, without an end; None if that ends
     elsewhere. Raises MultipartError."""
     line = b"--" + boundary
@@ -92,7 +94,7 @@ def open_part(head: bytes, boundary: bytes, *, max_header: int = 16_384) -> Part
     while head[at : at + 2] == _CRLF:
         number += 1
         where = f"part {number}"
-        start = _content_start(head, at, max_header, where)
+        start = _content_start(head, at, _MAX_HEADER, where)
         if head.find(b"\n" + line, start) < 0:
             return _form_part(head[at + 2 : start - 2], where, start, start)
         at = _content_end(head, start, line, where) + 2 + len(line)
@@ -101,7 +103,7 @@ def open_part(head: bytes, boundary: bytes, *, max_header: int = 16_384) -> Part
 
 def parse_items(buffer: Buffer, boundary: bytes) -> list[Item]:
     """The parts of a multipart type without names. Raises MultipartError."""
-    return _parse(buffer, boundary, _item, 1000, 16_384)
+    return _parse(buffer, boundary, _item, _MAX_PARTS, _MAX_HEADER)
 
 
 def _parse(

@@ -33,9 +33,8 @@ def clock() -> int:
 class QueueFolder:
     """The folder that holds the queues of all bounds. Raises OSError if it cannot be used."""
 
-    def __init__(self, path: Path, clock: Callable[[], int] = clock, size: int = SIZE) -> None:
-        self.clock = clock
-        self._path, self._attachment = path, Attachment(path, size)
+    def __init__(self, path: Path) -> None:
+        self._path, self._attachment = path, Attachment(path, SIZE)
         self._throttle = LogThrottle()
         prepare(path)
 
@@ -118,7 +117,7 @@ class SharedQueue:
                 counted = self._counted if memory is self._memory else 0
                 state.add(memory.worker, self._held - counted)
                 slots = state.slots(memory.worker)
-                result = change(state, memory, self._folder.clock())
+                result = change(state, memory, clock())
                 slots_held = self._held + state.slots(memory.worker) - slots
                 after = state.record()
                 if after != before:

@@ -57,6 +57,7 @@ class AnswerState(Struct, kw_only=True):
 
     usage: events.UsageSource | None = None
     any_arguments: bool = False
+    started: bool = False
     ended: bool = False
     _start: events.Start | None = None
     _end: events.End | None = None
@@ -89,14 +90,10 @@ class AnswerState(Struct, kw_only=True):
         else:
             check(self, event)
 
-    @property
-    def started(self) -> bool:
-        return self._start is not None
-
     def _check_start(self, event: events.Start) -> None:
         if self.usage is not None:
             event.usage = self.usage()
-        self._start, self._checks = event, self._between
+        self._start, self.started, self._checks = event, True, self._between
 
     def _check_open(self, event: events.Open) -> None:
         candidate, block = event.candidate, event.block

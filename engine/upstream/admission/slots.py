@@ -84,26 +84,21 @@ def wait_for_slots(
     return Slots(gates, clock)
 
 
-def wait_for_any(
-    options: Sequence[Sequence[Gate]],
-    rank: int,
-    timeout: float,
-    clock: Callable[[], float] = time.monotonic,
-) -> tuple[int, Slots]:
+def wait_for_any(options: Sequence[Sequence[Gate]], rank: int, timeout: float) -> tuple[int, Slots]:
     """The index of the first option whose gates all have a slot, and these slots. Waits in the
     queues of all options at once, `timeout` seconds in all. No two options may share a gate.
     Raises NoSlots."""
     if len(options) == 1:
         try:
-            return 0, wait_for_slots(options[0], rank, timeout, clock)
+            return 0, wait_for_slots(options[0], rank, timeout)
         except NoSlot as refusal:
             raise NoSlots([refusal]) from None
     for index, gates in enumerate(options):
         try:
-            return index, take_slots(gates, rank, clock)
+            return index, take_slots(gates, rank)
         except NoSlot:
             continue
-    return _wait_concurrently(options, lambda gates: wait_for_slots(gates, rank, timeout, clock))
+    return _wait_concurrently(options, lambda gates: wait_for_slots(gates, rank, timeout))
 
 
 def _wait_concurrently(

@@ -7,7 +7,7 @@ before any content, or an end without content, is a failure like a 5xx.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -173,12 +173,7 @@ def _open_stream(
         size += len(data)
         if not arrived and size > MAX_EVENT:  # blank lines, say
             raise EventTooLarge(f"more than {MAX_EVENT} bytes before the first event")
-        is_many = len(arrived) > FEW_BYTES
-        if is_many:
-            await_turn()  # each step over a long event takes milliseconds
-        is_long = len(arrived) > LONG_EVENT
-        parts = split_events(arrived) if is_long else arrived.split(b"\n\n")
-        for event in paced(parts) if is_many else parts:
+        for event in _events_in(arrived):
             if not event:
                 continue
             count += 1
@@ -198,6 +193,16 @@ def _open_stream(
     if ended:
         raise ErrorFirst(NO_CONTENT)
     return content
+
+
+def _events_in(arrived: bytes) -> Iterable[bytes]:
+    """Each of some events; between long ones others have their turn, as every step over one takes
+    milliseconds."""
+    is_many = len(arrived) > FEW_BYTES
+    if is_many:
+        await_turn()
+    events = split_events(arrived) if len(arrived) > LONG_EVENT else arrived.split(b"\n\n")
+    return paced(events) if is_many else events
 
 
 def _open_body(

@@ -72,19 +72,22 @@ def relay(
             return transparent_error(result, data, headers, exchange, dialect)
         content = FirstContent(data)
     if content.events is not None:
-        headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
-        headers += _STREAM_HEADERS.items()
         stream = _EventStream(result, response, content, exchange, dialect, watcher)
-        events = stream.events(content.first)
-        return Response(status, headers, PushStream(events, stream.pipeline))
+        body = PushStream(stream.events(content.first), stream.pipeline)
+        return Response(status, _of_stream(headers), body)
     if response.is_complete and not bodiless:
         record = exchange.record
         record.outcome, record.response_end = Outcome.COMPLETE, time.monotonic()
         return Response(status, headers, content.first)
     if response.length is not None:
         headers.append(("content-length", str(response.length)))
-    body = _relay_bytes(result, response, content.first, exchange, dialect, watcher)
-    return Response(status, headers, body)
+    pieces = _relay_bytes(result, response, content.first, exchange, dialect, watcher)
+    return Response(status, headers, pieces)
+
+
+def _of_stream(headers: Headers) -> Headers:
+    """The headers of a stream, which nothing on its way caches or buffers."""
+    return [pair for pair in headers if pair[0] not in _STREAM_HEADERS] + [*_STREAM_HEADERS.items()]
 
 
 def _relay_bytes(

@@ -78,20 +78,19 @@ def translated_response(
         return _without_answer(response, headers, exchange, errors)
     encoding = response.header("content-encoding") or ""
     is_stream = media_type(response) == EVENT_STREAM
-    usage_reader = (
-        reader(target.meter, EVENT_STREAM) if is_stream else (reader(target.meter, JSON, encoding))
-    )
+    kind, coding = (EVENT_STREAM, "") if is_stream else (JSON, encoding)
+    usage_reader = reader(target.meter, kind, coding)
     usage = usage_reader.usage
     usage = partial(_once_in_the_cache, usage) if cache_counted_twice else usage
     body: Filter
-    if is_stream and encoding and coding_of(encoding):
-        body = unreadable(UNDECODABLE)
-    elif is_stream:
-        heartbeat = dialect.heartbeat if sends_events else b""
-        kind = ArrayOfEvents if request.as_list else TranslatedEvents
-        body = kind(exchange.stream(usage), target, usage_reader, errors, heartbeat, clock)
-    else:
+    if not is_stream:
         body = _Answer(exchange, errors, usage, encoding, usage_reader)
+    elif encoding and coding_of(encoding):
+        body = unreadable(UNDECODABLE)
+    else:
+        heartbeat = dialect.heartbeat if sends_events else b""
+        events = ArrayOfEvents if request.as_list else TranslatedEvents
+        body = events(exchange.stream(usage), target, usage_reader, errors, heartbeat, clock)
     translated = FilteredResponse(response, headers, body, usage_reader)
     translated.status = 200
     return translated

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path as FilePath
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from engine.source.problem import Path
@@ -19,16 +18,10 @@ _OBJECT_NAMES = frozenset({"examples", "links", "callbacks", "pathItems", "encod
 _NESTED = (dict, list)
 
 
-def all_references(
-    library: Library,
-    keywords: Sequence[str] = ("$ref",),
-    files: Collection[FilePath] | None = None,
-) -> Iterator[Node]:
-    """As `references`, in every file of a library, or in these, and the extensions in them that
-    references lead to."""
-    files = library.files if files is None else files
-    extensions = [each for each in library.extensions if each[0] in files]
-    for uri, path in [*((uri, ()) for uri in files), *extensions]:
+def all_references(library: Library, keywords: Sequence[str] = ("$ref",)) -> Iterator[Node]:
+    """As `references`, in every file of a library and the extensions in them that references lead
+    to."""
+    for uri, path in [*((uri, ()) for uri in library.files), *library.extensions]:
         node = Node(library, uri, (), library.files[uri].value)
         for step in path:
             node = node.step(step)
