@@ -72,7 +72,7 @@ ELSEWHERE = {
     ("docs/reference/ledger.md", "modelway usage --rows"): "tests/cli/usage/test_export_table.py",
     ("docs/reference/ledger.md", "groq:"): "tests/config/test_catalog_updates.py",
     ("docs/reference/ledger.md", "$ curl"): "tests/e2e/test_usage_answer.py",
-    ("docs/how-to/warnings.md", "{\n"): "tests/callers/limits/test_limit_event.py",
+    ("docs/how-to/warnings.md", "{\n"): "tests/callers/limits/test_limit_warnings_event.py",
     ("docs/how-to/tools.md", "upstreams:"): "tests/e2e/test_mcp_servers.py",
     ("docs/how-to/tools.md", "mcp:"): "tests/app/test_model_tools.py",
     ("docs/how-to/objects.md", "specs:"): "tests/plan/checks/test_objects.py",
@@ -117,7 +117,7 @@ ELSEWHERE = {
     (
         "docs/reference/counters.md",
         "ACL SETUSER gateway on >PASSWORD resetchannels",
-    ): "tests/stores/counters/redis/test_tls.py",
+    ): "tests/stores/counters/redis/test_counters_tls.py",
     ("docs/reference/gunicorn.md", "MODELWAY_CONFIG"): "tests/e2e/test_pages.py",
     ("docs/reference/mock.md", "modelway mock"): "tests/e2e/test_pages.py",
     ("docs/reference/import.md", "modelway import openapi"): "tests/cli/test_import_.py",

@@ -11,7 +11,7 @@ from engine.exchange.stage_services import Services
 from engine.stores.usage_query import UsageQuery
 from engine.upstream.forward import Forward
 from engine.values.caller import Caller
-from tests.app.test_shared_handlers import BY_MODEL, TO, TOKEN, Project, document
+from tests.app.routes.test_stage_cache_handlers import BY_MODEL, TO, TOKEN, Project, document
 from tests.support.exchanges import new_exchange
 
 TARGET = {"to": [{"upstream": "main", "max_in_flight": 2}]}

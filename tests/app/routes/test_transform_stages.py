@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.app.routes.transform_stages import edit_stage, transform_stage
-from tests.app.test_shared_handlers import BY_MODEL, Project
+from tests.app.routes.test_stage_cache_handlers import BY_MODEL, Project
 
 EDITS = {**BY_MODEL, "policies": [{"transform": {"request": {"body": {"set": {"messages": []}}}}}]}
 

@@ -1,8 +1,8 @@
 """What passes at most: the table of the manual, a test for each row with a fault beyond one server.
 
 Rows of one server that stops, stalls or loses its data are in `test_fallback.py`, of `deny` in
-`redis/test_one_server.py` and `redis/test_counters.py`, and without faults in `test_workers.py` and
-`benchmarks/limits_under_load.py`. Workers take of ten requests an hour.
+`redis/test_counters_sentinels.py` and `redis/test_counters.py`, and without faults in
+`test_workers.py` and `benchmarks/limits_under_load.py`. Workers take of ten requests an hour.
 """
 
 from __future__ import annotations
