@@ -6,6 +6,7 @@ copies it, holds the event loop for milliseconds.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +20,8 @@ _DATA = re.compile(rb"^data: (.*)", re.MULTILINE)
 
 _BOM = b"\xef\xbb\xbf"
 _NUMBERS = (b"NaN", b"Infinity")
+_JOINT = re.compile(r"\}\s*+\{")
+_DECODER = json.JSONDecoder()
 _STRING_OR_NUMBER = re.compile(STRING + rb"?|NaN|-?Infinity", re.DOTALL)
 """A string may lack its end: a search that began again at each quotation mark in it would take the
 square of its length."""
@@ -47,6 +50,35 @@ def amended_json(text: bytes) -> bytes:
     if not any(each in text for each in _NUMBERS):
         return text
     return _STRING_OR_NUMBER.sub(lambda m: m[0] if m[0][:1] == b'"' else b"null", text)
+
+
+def whole_object(text: str) -> str:
+    """A text without what is behind a whole object and no other object: a brace too many, or the
+    words that a model goes on with (https://github.com/vllm-project/vllm/issues/48975)."""
+    first, rest = _first_object(text)
+    return first if first and rest[:1] != "{" else text
+
+
+def joined_objects(text: str) -> list[str]:
+    """The texts of objects one behind the other, each once and without an empty one before others;
+    the last may be the beginning of one. Any other text alone."""
+    objects, rest = list[str](), text
+    while _JOINT.search(rest):
+        first, rest = _first_object(rest)
+        if not first or rest[:1] != "{":
+            return [text]
+        objects += [first] if first not in ("{}", *objects) else []
+    return objects if rest in objects else [*objects, rest]
+
+
+def _first_object(text: str) -> tuple[str, str]:
+    """The text of an object that a text begins with, "" for none, and what is behind it."""
+    text = text.lstrip()
+    try:
+        end = _DECODER.raw_decode(text)[1] if text[:1] == "{" else 0
+    except (ValueError, RecursionError):
+        end = 0
+    return text[:end], text[end:].lstrip()
 
 
 def event_json(event: bytes) -> Any:

@@ -13,10 +13,12 @@ from engine.values.event_json import (
     count_events,
     event_ends,
     event_json,
+    joined_objects,
     json_object,
     json_or_none,
     long_data,
     split_events,
+    whole_object,
 )
 from tests.support.each import each
 
@@ -39,6 +41,39 @@ from tests.support.each import each
 )
 def test_an_event_has_a_json_value(text: bytes, document: Any) -> None:
     assert event_json(text) == document
+
+
+@each(
+    ("text", "whole"),
+    [
+        ('{"a":1}', '{"a":1}'),
+        ('{"a":1}}', '{"a":1}'),
+        (' {"a":"}"} and so on', '{"a":"}"}'),
+        ('{"a":1}{"b":2}', '{"a":1}{"b":2}'),  # the other one may matter
+        ('{"a":', '{"a":'),
+        ("[1]]", "[1]]"),
+        ('{"a":' * 5000, '{"a":' * 5000),
+    ],
+)
+def test_what_is_behind_a_whole_object_is_left_out(text: str, whole: str) -> None:
+    assert whole_object(text) == whole
+
+
+@each(
+    ("text", "objects"),
+    [
+        ('{"a":1}', ['{"a":1}']),
+        ('{"a":1} {"a":2}\n{"a":1}', ['{"a":1}', '{"a":2}']),
+        ('{}{"a":1}', ['{"a":1}']),
+        ('{"a":1}{"a', ['{"a":1}', '{"a']),
+        ('{"a":"}{"}', ['{"a":"}{"}']),
+        ('{"a" }{"a":1}', ['{"a" }{"a":1}']),
+        ('{"a":1}, {"b":"}{"}', ['{"a":1}, {"b":"}{"}']),
+        ("", [""]),
+    ],
+)
+def test_objects_one_behind_the_other(text: str, objects: list[str]) -> None:
+    assert joined_objects(text) == objects
 
 
 def test_a_text_that_is_not_json_has_no_value() -> None:

@@ -143,7 +143,7 @@ _OPTIONAL = (
 )
 
 _JSON_TEXTS = ("arguments", "parameters")
-_PARTS = ("content",)
+_PARTS = ("content", "reasoning_content", "reasoning")
 
 CHUNK = Shape(Chunk, _OPTIONAL, _JSON_TEXTS, _PARTS)
 COMPLETION = Shape(Completion, _OPTIONAL, (*_JSON_TEXTS, *_PARTS), _PARTS)  # Cloudflare

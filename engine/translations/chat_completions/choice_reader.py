@@ -26,6 +26,7 @@ from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.calls import call_id, check_buffer, unwrapped, wrapped_calls
 from engine.translations.neutral.json_members import Members
+from engine.values.event_json import joined_objects
 
 Key = tuple[str, int | str]
 """The kind of a block, and which one of that kind."""
@@ -199,6 +200,12 @@ class ChoiceReader:
     def _read_call(self, fragment: fields.Call, output: list[events.Event]) -> None:
         vendor_id, function = fragment.id or "", fragment.function or fragment
         name, arguments = function.name or "", function.arguments or function.parameters or ""
+        if (texts := joined_objects(arguments)) != [arguments]:
+            for number, text in enumerate(texts):
+                each = fields.Function(name=name, arguments=text)
+                own_id = vendor_id if number == 0 else ""
+                self._read_call(replace(fragment, id=own_id, function=each), output)
+            return
         if self.is_whole:
             number = self._calls.begin(None, vendor_id)
         else:

@@ -14,6 +14,7 @@ from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.calls import are_object, arguments_object
 from engine.translations.neutral.json_members import encode, on_one_line
 from engine.translations.neutral.request import ChatRequest
+from engine.values.event_json import whole_object
 from engine.values.trees import Json
 
 
@@ -124,7 +125,7 @@ class _CandidateWriter(events.BlockWriter[Json | None]):
             return before
         if not isinstance(block, neutral.ToolCall):
             return None
-        block.arguments = "".join(self._arguments)
+        block.arguments = whole_object("".join(self._arguments))
         self._arguments = []
         if not are_object(block.arguments):  # cut off at the limit of tokens
             return None

@@ -11,6 +11,7 @@ from engine.translations.neutral import events
 from engine.translations.neutral.answer_state import PLAIN, AnswerState, disorder
 from engine.translations.neutral.calls import are_object
 from engine.translations.neutral.content import Block, Citation, Reasoning, Text, ToolCall
+from engine.values.event_json import whole_object
 from engine.values.usage import Usage
 
 
@@ -122,7 +123,7 @@ class Assembly(AnswerState, kw_only=True):
         if isinstance(block, PLAIN):
             block.text += text
         elif isinstance(block, ToolCall):
-            block.arguments += text
+            block.arguments = whole_object(block.arguments + text)
 
     def _add_sign(self, event: events.Sign) -> None:
         self._check_inside(event)

@@ -132,8 +132,11 @@ def _with_change(raw: Raw, steps: Sequence[str | int], change: Callable[[Raw], R
 
 
 def _part_with(raw: Raw, kinds: Sequence[str]) -> Raw | None:
-    """A text as a part of a content, or as the list of one; None for another value."""
+    """A text as a part of a content, or as the list of one, and the text of parts where one
+    belongs; None for another value."""
     value = msgspec.json.decode(raw)
+    if kinds[0] == "str" and "array" not in kinds and (text := _text_in(value)):
+        return Raw(msgspec.json.encode(text))
     if not isinstance(value, str) or not value or kinds[0] not in ("object", "array"):
         return None
     part = {"text": value}
@@ -158,6 +161,13 @@ def _convert(raw: Raw, kinds: Sequence[str], *, is_json: bool) -> Raw | None:
     if kind == "bool" and str(value).lower() in ("true", "false", "1"):
         return Raw(b"false" if value == "false" else b"true")
     raise _CannotAmend
+
+
+def _text_in(value: object) -> str:
+    if isinstance(value, list):
+        return "".join(map(_text_in, value))
+    text = value.get("text") if isinstance(value, dict) else value
+    return text if isinstance(text, str) else ""
 
 
 def _number(value: object, kind: str) -> float:

@@ -38,6 +38,7 @@ from msgspec.structs import replace
 from engine.translations.neutral import events
 from engine.translations.neutral.calls import are_object, call_id, check_buffer
 from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
+from engine.values.event_json import whole_object
 
 MAX_BLOCKS = 10_000
 """The largest number of blocks, and of citations, in one answer: each needs memory."""
@@ -67,6 +68,7 @@ class AnswerState(Struct, kw_only=True):
     _arguments_length: int = 0
     _candidates: set[int] = set()
     _callers: set[int] = set()
+    _speakers: set[int] = set()  # those that have a text
     _ids: set[tuple[int, str]] = set()
     _open: dict[int, Block] = {}
     _arguments: dict[int, list[str]] = {}
@@ -111,6 +113,8 @@ class AnswerState(Struct, kw_only=True):
                 own_id = call_id(f"{block.id}:{self._blocks}")
                 block = event.block = replace(block, id=own_id)
             self._ids.add((candidate, block.id))
+        elif isinstance(block, Text | Refusal):
+            self._speakers.add(candidate)
         self._open[candidate] = block
         self._candidates.add(candidate)
         self._blocks += 1
@@ -142,7 +146,7 @@ class AnswerState(Struct, kw_only=True):
             raise disorder(event)
         if isinstance(block, ToolCall):
             arguments = "".join(self._arguments.pop(event.candidate, ()))
-            if not are_object(arguments):
+            if not are_object(whole_object(arguments)):
                 self._cut_calls[event.candidate] = block.name
 
     def _check_end(self, event: events.End) -> None:
@@ -153,7 +157,9 @@ class AnswerState(Struct, kw_only=True):
             if event.finishes[candidate].stop != "length":
                 raise _wrong_arguments(name)
         event.finishes = {
-            candidate: agreed(finish, calls=candidate in self._callers)
+            candidate: agreed(
+                finish, calls=candidate in self._callers, speaks=candidate in self._speakers
+            )
             for candidate, finish in event.finishes.items()
         }
         if self.usage is not None:
@@ -186,13 +192,14 @@ _CALLING: tuple[events.Stop, ...] = ("end", "stop_sequence", "pause")
 (length, filter) may have calls before the cut."""
 
 
-def agreed(finish: events.Finish, *, calls: bool) -> events.Finish:
+def agreed(finish: events.Finish, *, calls: bool, speaks: bool) -> events.Finish:
     """Why a candidate ended, in agreement with whether it calls a tool: many servers say `stop` of
-    an answer with calls. One that ends for calls which it does not have has lost them on its way;
-    it is refused, since a caller would wait for them, or take the rest for the whole answer.
-    Raises BrokenAnswer."""
+    an answer with calls, and some that a text ends for calls, where agents would wait for ever.
+    One that has neither lost its calls on its way. Raises BrokenAnswer."""
     if calls and finish.stop in _CALLING:
         return replace(finish, stop="tool_calls", sequence="")
+    if finish.stop == "tool_calls" and not calls and speaks:
+        return replace(finish, stop="end")
     if finish.stop == "tool_calls" and not calls:
         raise events.BrokenAnswer("the upstream's answer ends for tool calls, but it has none")
     return finish

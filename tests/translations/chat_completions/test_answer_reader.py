@@ -10,7 +10,7 @@ import pytest
 
 from engine.translations.chat_completions.answer_reader import Reader, read_answer
 from engine.translations.neutral.answer import Answer, collect
-from engine.translations.neutral.content import Text, ToolCall
+from engine.translations.neutral.content import Reasoning, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -88,6 +88,16 @@ def test_pages_are_cited_while_the_text_is_open() -> None:
         block = collect(sequence).candidates[0].blocks[0]
         assert isinstance(block, Text)
         assert [each.url for each in block.citations] == ["https://a"]
+
+
+@each("thoughts", ["hm", ["h", "m"], [{"type": "text", "text": "hm"}], {"text": "hm"}])
+def test_thoughts_may_be_parts_or_a_list_of_texts(thoughts: object) -> None:
+    for name in ("reasoning", "reasoning_content"):
+        delta = {"index": 0, "delta": {name: thoughts}}
+        answer = read([chunk(delta), chunk(text("Hi", finish_reason="stop"))])
+        (reasoning, _) = answer.candidates[0].blocks
+        assert isinstance(reasoning, Reasoning)
+        assert reasoning.text == "hm"
 
 
 def test_pages_without_a_text_are_left_out() -> None:

@@ -473,3 +473,44 @@ def test_citations_before_the_text_and_behind_it_belong_to_it() -> None:
     ):
         text = read(*deltas)[0]
         assert text == Text(text="abc", citations=[Citation("https://a", "A", "", 1, 2)])
+
+
+ONE, TWO = '{"city":"Wien"}', '{"city":"{Graz}"}'
+
+
+def _call(arguments: str) -> Json:
+    return {"index": 0, "id": "c", "function": {"name": "f", "arguments": arguments}}
+
+
+@each(
+    ("arguments", "calls"),
+    [
+        (ONE + TWO, [ONE, TWO]),
+        (f"{ONE}\n {TWO}", [ONE, TWO]),
+        (ONE + ONE, [ONE]),
+        ("{}" + ONE, [ONE]),
+        (ONE + TWO + "}", [ONE, TWO]),
+        ('{"code":"}{"}', ['{"code":"}{"}']),
+    ],
+)
+def test_arguments_of_several_calls_in_one_text_are_several_calls(
+    arguments: str, calls: list[str]
+) -> None:
+    """As of servers that give all calls one index and join the text that belongs together:
+    https://github.com/diegosouzapw/OmniRoute/pull/11043."""
+    deltas = [{"tool_calls": [_call(arguments)]}]
+    assert [(each.name, each.arguments) for each in read(*deltas)] == [("f", o) for o in calls]
+    whole = ChoiceReader(0, "chatcmpl-1")
+    whole.is_whole = True
+    events: list[Event] = [Start()]
+    whole.delta(msgspec.json.decode(json.dumps(deltas[0]), type=Message), events)
+    events += [*whole.close(), End(finishes={0: Finish(stop="tool_calls")})]
+    blocks: list[Any] = collect(events).candidates[0].blocks
+    assert [each.arguments for each in blocks] == calls
+    assert len({each.id for each in blocks}) == len(calls)
+
+
+def test_the_second_object_of_a_text_may_go_on() -> None:
+    more = {"tool_calls": [{"index": 0, "function": {"arguments": TWO[5:]}}]}
+    calls = read({"tool_calls": [_call(ONE + TWO[:5])]}, more)
+    assert [each.arguments for each in calls] == [ONE, TWO]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import copy, deepcopy
 
 import pytest
 
-from engine.translations.neutral.answer import Assembly
+from engine.translations.neutral.answer import Assembly, collect
 from engine.translations.neutral.answer_state import MAX_BLOCKS, AnswerState
 from engine.translations.neutral.content import (
     Block,
@@ -134,12 +134,21 @@ def test_the_blocks_of_an_answer_are_bounded() -> None:
         state.check(Open(Text()))
 
 
-@pytest.mark.parametrize("arguments", ["no JSON", "[1]", '{"a":', '{"a":1}}'])
+@pytest.mark.parametrize("arguments", ["no JSON", "[1]", '{"a":', '{"a":1}{"a":2}'])
 @pytest.mark.parametrize("following", [Open(Text()), END, BOTH])
 def test_arguments_that_are_no_object_are_refused(arguments: str, following: Event) -> None:
     state = check(Start(), Open(CALL), *map(Delta, arguments), Close())
     with pytest.raises(BrokenAnswer, match="calls f with arguments that are not a JSON object"):
         state.check(following)
+
+
+@each("rest", ["}", "\n", " I look now.", "```"])
+def test_what_is_behind_whole_arguments_is_left_out(rest: str) -> None:
+    events: list[Event] = [Start(), Open(CALL), Delta('{"a":'), Delta("1}" + rest), Close(), END]
+    check(*events)
+    (block,) = collect(map(deepcopy, events)).candidates[0].blocks
+    assert isinstance(block, ToolCall)
+    assert block.arguments.strip() == '{"a":1}'
 
 
 def test_calls_of_one_id_are_told_apart_within_a_candidate() -> None:
@@ -216,7 +225,12 @@ def test_a_call_answers_for_its_own_candidate_alone() -> None:
     assert [finish.stop for finish in end.finishes.values()] == ["end", "tool_calls"]
 
 
-@each("blocks", [[], [Text()], [Reasoning()], [FOREIGN], [MEDIA, Refusal()]])
+@each("blocks", [[Text()], [Reasoning(), Text()], [FOREIGN, Text()], [MEDIA, Refusal()]])
+def test_a_text_that_ends_for_tool_calls_without_one_has_ended(blocks: list[Block]) -> None:
+    assert _ended("tool_calls", *blocks) == Finish(stop="end", native="word")
+
+
+@each("blocks", [[], [Reasoning()], [FOREIGN], [MEDIA]])
 def test_an_end_for_tool_calls_without_one_is_refused(blocks: list[Block]) -> None:
     with pytest.raises(BrokenAnswer, match="ends for tool calls, but it has none"):
         _ended("tool_calls", *blocks)
