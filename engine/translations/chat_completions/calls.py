@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from msgspec.structs import replace
+
+from engine.translations.chat_completions.answer_fields import Call, Function
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.calls import WRAPPER, unwrapped
 from engine.translations.neutral.json_members import OBJECT, value_of
+from engine.values.event_json import joined_objects
+
+
+def single_calls(fragments: Iterable[Call]) -> Iterator[Call]:
+    """The fragments. One with the arguments of several calls is one of each: some servers join all
+    that has one index."""
+    for fragment in fragments:
+        function = fragment.function or fragment
+        text = function.arguments or function.parameters or ""
+        texts = joined_objects(text) if "}" in text else [text]
+        if texts == [text]:
+            yield fragment
+            continue
+        for number, arguments in enumerate(texts):
+            single = Function(name=function.name, arguments=arguments)
+            yield replace(fragment, id=None if number else fragment.id, function=single)
 
 
 class CallNumbers:

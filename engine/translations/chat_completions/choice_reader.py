@@ -19,6 +19,7 @@ from engine.translations.chat_completions.calls import (
     CallNumbers,
     has_whole_arguments,
     is_complete,
+    single_calls,
 )
 from engine.translations.chat_completions.thoughts import Detail, read_extra
 from engine.translations.neutral import content as neutral
@@ -26,7 +27,6 @@ from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_blank
 from engine.translations.neutral.calls import call_id, check_buffer, unwrapped, wrapped_calls
 from engine.translations.neutral.json_members import Members
-from engine.values.event_json import joined_objects
 
 Key = tuple[str, int | str]
 """The kind of a block, and which one of that kind."""
@@ -118,11 +118,9 @@ class ChoiceReader:
     def close(self, sources: Iterable[neutral.Citation] = ()) -> Iterator[events.Event]:
         """Everything that waited, and the end of the last block. The `sources` of the choice belong
         to its text, while that is open: not every stream has a place for them behind it."""
-        output: list[events.Event] = []
         is_late = self._open != _TEXT
         cites = [events.Cite(each, self._candidate, late=is_late) for each in sources]
-        if not is_late:
-            output += cites
+        output: list[events.Event] = [] if is_late else [*cites]
         if self._announced.waiting or self._message_signature:
             self._begin_calls(output)
         self._close(output)
@@ -185,7 +183,7 @@ class ChoiceReader:
         """Calls and images. Raises BrokenAnswer for a sound, for which nobody can have asked."""
         if delta.audio and not is_blank(delta.audio):
             raise events.BrokenAnswer("the upstream's answer has audio, which was not asked for")
-        for call in delta.tool_calls or ():
+        for call in single_calls(delta.tool_calls or ()):
             self._read_call(call, output)
         function = delta.function_call
         if function is not None and (function.name or function.arguments) and not delta.tool_calls:
@@ -200,12 +198,6 @@ class ChoiceReader:
     def _read_call(self, fragment: fields.Call, output: list[events.Event]) -> None:
         vendor_id, function = fragment.id or "", fragment.function or fragment
         name, arguments = function.name or "", function.arguments or function.parameters or ""
-        if (texts := joined_objects(arguments)) != [arguments]:
-            for number, text in enumerate(texts):
-                each = fields.Function(name=name, arguments=text)
-                own_id = vendor_id if number == 0 else ""
-                self._read_call(replace(fragment, id=own_id, function=each), output)
-            return
         if self.is_whole:
             number = self._calls.begin(None, vendor_id)
         else:
@@ -221,10 +213,10 @@ class ChoiceReader:
         begun = self._announced.has_begun(number, name)
         if fragment.extra_content and number not in self._announced.signatures:
             self._sign(number, read_extra(fragment.extra_content, late=begun), output, late=begun)
+        if begun and arguments:
+            call = partial(neutral.ToolCall, id=vendor_id, name=name)
+            self._add(output, ("call", number), call, arguments)
         if begun:
-            if arguments:
-                call = partial(neutral.ToolCall, id=vendor_id, name=name)
-                self._add(output, ("call", number), call, arguments)
             return
         self._count(len(name) + len(arguments) + _EVENT_SIZE)
         own_id = vendor_id or call_id(f"{self._answer_id}:{number}")
@@ -236,7 +228,7 @@ class ChoiceReader:
         servers number all calls 0, and Gemini's gives them no ids."""
         if self._open != ("call", number):
             return False
-        is_other = bool(name) and name != self._announced.name(number)
+        is_other = name not in ("", self._announced.name(number))
         begins = is_other or arguments.lstrip().startswith(("{", '"'))
         return begins and is_complete(self._arguments)
 
