@@ -1,4 +1,4 @@
-"""Batches through the vendors' SDKs, the shipped gateway and the mock."""
+"""Batches through the vendors' SDKs, the shipped_with_files gateway and the mock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,16 @@ from google.genai import errors, types
 from openai import APIStatusError, BadRequestError, NotFoundError, OpenAI
 
 from engine.values.caller import digest
-from tests.support.running import ALL, LIMITED, Running, gateway, mock, patient, pointed_at, shipped
+from tests.support.running import (
+    ALL,
+    LIMITED,
+    Running,
+    gateway,
+    mock,
+    patient,
+    pointed_at,
+    shipped_with_files,
+)
 
 KEY = "0123456789abcdef0123456789abcdef"
 OBJECTS = f"""
@@ -38,7 +47,7 @@ RENAMED = "  renamed: {to: [{upstream: openai, model: the-real-name}]}\n"
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder: Path = tmp_path_factory.mktemp("batches")
-    config = shipped(folder / "project").replace("# include: [objects", "include: [objects", 1)
+    config = shipped_with_files(folder / "project")
     path = folder / "project" / "mock.yaml"
     config = config.replace("  gpt-4o: &chat", f"{RENAMED}  gpt-4o: &chat", 1)
     poor = f"{{name: poor, sha256: {digest(POOR)}, budget: 0.0001 USD/month}}"

@@ -15,7 +15,15 @@ from anthropic import Anthropic
 from openai import OpenAI
 
 from tests.support import postgres
-from tests.support.running import ALL, Running, gateway, mock, patient, pointed_at, shipped
+from tests.support.running import (
+    ALL,
+    Running,
+    gateway,
+    mock,
+    patient,
+    pointed_at,
+    shipped_with_files,
+)
 from tests.support.thorough import scale
 
 KEY = "0123456789abcdef0123456789abcdef"
@@ -39,7 +47,7 @@ def gateways(
     tmp_path_factory: pytest.TempPathFactory, database: postgres.Postgres
 ) -> Iterator[list[Running]]:
     folder: Path = tmp_path_factory.mktemp("two")
-    config = shipped(folder / "project").replace("# include: [objects", "include: [objects", 1)
+    config = shipped_with_files(folder / "project")
     path = folder / "project" / "mock.yaml"
     path.write_text(config.replace("{listen}", "127.0.0.1:1") + f'\nobjects: {{key: "{KEY}"}}\n')
     text = patient(config + OBJECTS.replace("URL", database.url))

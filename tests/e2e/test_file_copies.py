@@ -18,7 +18,15 @@ from google.genai import types
 from openai import OpenAI
 
 from engine.values.caller import digest
-from tests.support.running import ALL, Running, gateway, mock, patient, pointed_at, shipped
+from tests.support.running import (
+    ALL,
+    Running,
+    gateway,
+    mock,
+    patient,
+    pointed_at,
+    shipped_with_files,
+)
 from tests.support.waiting import until
 
 KEY = "0123456789abcdef0123456789abcdef"
@@ -34,7 +42,7 @@ CONTENT = b"%PDF-1.4 a page"
 def gateways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Running]]:
     """Two gateways with one database."""
     folder: Path = tmp_path_factory.mktemp("copies")
-    config = shipped(folder / "project").replace("# include: [objects", "include: [objects", 1)
+    config = shipped_with_files(folder / "project")
     other = f"{{name: other, sha256: {digest(OTHER)}}}"
     config = config.replace("\ntokens:\n", f"\ntokens:\n  - {other}\n", 1)
     path = folder / "project" / "mock.yaml"

@@ -26,7 +26,7 @@ from tests.support.running import (
     mock,
     patient,
     pointed_at,
-    shipped,
+    shipped_with_files,
     start,
     with_telemetry,
 )
@@ -119,7 +119,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     if not has_namespaces():
         pytest.skip("a small file system needs namespaces of a user: `unshare -rm` is refused here")
     folder: Path = tmp_path_factory.mktemp("full")
-    config = shipped(folder / "project").replace("# include: [objects", "include: [objects", 1)
+    config = shipped_with_files(folder / "project")
     described = folder / "project" / "mock.yaml"
     described.write_text(config.replace("{listen}", "127.0.0.1:1") + f"\nobjects: {{key: {KEY}}}\n")
     disk, temporary = folder / "disk", folder / "temporary"

@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 from openai import BadRequestError, NotFoundError, OpenAI
 
-from tests.support.running import ALL, LIMITED, Running, gateway, mock, patient, pointed_at, shipped
+from tests.support.running import (
+    ALL,
+    LIMITED,
+    Running,
+    gateway,
+    mock,
+    patient,
+    pointed_at,
+    shipped_with_files,
+)
 
 KEY = "0123456789abcdef0123456789abcdef"
 RECORDS = f"""
@@ -22,7 +31,7 @@ stores: {{records: "sqlite:///records.db"}}
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder: Path = tmp_path_factory.mktemp("stored")
-    config = shipped(folder / "project").replace("# include: [objects", "include: [objects", 1)
+    config = shipped_with_files(folder / "project")
     path = folder / "project" / "mock.yaml"
     path.write_text(config.replace("{listen}", "127.0.0.1:1") + f'\nobjects: {{key: "{KEY}"}}\n')
     config += RECORDS

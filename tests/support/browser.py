@@ -22,6 +22,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 
 _OPTIONS = [
     *("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--use-gl=disabled", "--disable-software-rasterizer", "--disable-gpu-rasterization"),
+    "--disable-extensions",
     *("--no-proxy-server", "--disable-background-networking", "--remote-debugging-port=0"),
     "--no-sandbox",  # required for root; it loads only pages of the tests
 ]

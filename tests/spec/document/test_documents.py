@@ -26,6 +26,7 @@ from engine.values.errors import GatewayError
 from tests.support import paths
 from tests.support.documents import ask, form_data, raw_document, shipped
 from tests.support.each import each
+from tests.support.thorough import some
 
 CASES = paths.CASES / "documents"
 NAMES = ("openai", "anthropic", "gemini", "rerank")
@@ -169,7 +170,8 @@ def test_the_document_follows_the_standard(name: str) -> None:
     findings = Findings()
     breaches(READ[name][0].library, findings)
     assert findings.problems == []
-    assert list(OpenAPIV31SpecValidator(raw_document(name)).iter_errors()) == []
+    if name in some(NAMES[::-1], 2):
+        assert list(OpenAPIV31SpecValidator(raw_document(name)).iter_errors()) == []
 
 
 def test_the_operations_are_those_of_the_table() -> None:
@@ -188,7 +190,8 @@ def test_a_document_of_objects_follows_the_standard(name: str) -> None:
     findings = Findings()
     breaches(specification.library, findings)
     assert findings.problems == []
-    assert list(OpenAPIV31SpecValidator(raw_document(name)).iter_errors()) == []
+    if name in some(OBJECTS, 2):
+        assert list(OpenAPIV31SpecValidator(raw_document(name)).iter_errors()) == []
 
 
 @each("name", OBJECTS)

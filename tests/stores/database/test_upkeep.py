@@ -104,7 +104,7 @@ def test_reports_are_exact_after_each_step_of_making_sums(migrated):
 def test_made_sums_are_those_that_triggers_keep(migrated):
     """The same rows in a second database, which had sums from the beginning, and then more rows."""
     table = UsageTable(migrated)
-    while table.fill(rows=3):
+    while table.fill(rows=scale(10, 3)):
         pass
     table.insert(ROWS[OLD - 20 :])
     while table.fill():
@@ -145,7 +145,7 @@ def test_rows_that_come_while_sums_are_made_count_once(migrated):
     thread = threading.Thread(target=insert)
     thread.start()
     table = UsageTable(migrated)
-    while table.fill(rows=3) or thread.is_alive():
+    while table.fill(rows=scale(8, 3)) or thread.is_alive():
         pass
     thread.join()
     second_database.close()

@@ -1,6 +1,7 @@
 """Members and names with which a request chooses more than its model."""
 
 import json
+import os
 
 import yaml
 
@@ -27,6 +28,8 @@ UPSTREAMS = {
     "claude": {"url": "https://claude.example.com", "dialect": "anthropic"},
     "gemini": {"url": "https://gemini.example.com", "dialect": "gemini"},
 }
+CACHE = {"HOME": os.environ["HOME"]}
+"""Where the documents are that a process has read before."""
 NARROW = Caller("narrow", models=("openai/*", "claude-haiku"))
 WIDE = Caller("wide")
 
@@ -53,7 +56,7 @@ def plan_of(policies=(), permitted=(), **route):
             {"operations": ["gemini.generateContent"], "model": "$request.path.model", **route},
         ],
     }
-    planned = make_plan(ROOT / "gateway.yaml", {}, yaml.safe_dump(config))
+    planned = make_plan(ROOT / "gateway.yaml", CACHE, yaml.safe_dump(config))
     assert planned.plan is not None, planned.findings.errors
     return planned.plan
 
