@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from hypothesis import strategies as st
@@ -210,7 +213,7 @@ def meaning_of(request: ChatRequest) -> dict[str, Any]:
     turns = merged([*system, *request.messages])
     output, thinking, choice = request.output, request.thinking, request.tool_choice
     return {
-        "messages": [(turn.role, list(map(_meaning, _contents_of(turn)))) for turn in turns],
+        "messages": [(turn.role, _joined(map(_meaning, _contents_of(turn)))) for turn in turns],
         "tools": [
             (tool.name, tool.description, _text(tool.schema))
             for tool in request.tools
@@ -255,3 +258,12 @@ def _meaning(block: Block) -> tuple[Any, ...]:
 
 def _text(raw: Raw | None) -> str | None:
     return None if raw is None else bytes(raw).decode()
+
+
+def _joined(meanings: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """What blocks mean, those of texts side by side as one: a language may join them."""
+    result: list[tuple[Any, ...]] = []
+    for kind, group in groupby(meanings, itemgetter(0)):
+        same = list(group)
+        result += [("text", "\n\n".join(each[1] for each in same))] if kind == "text" else same
+    return result

@@ -20,13 +20,20 @@ _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/m
 
 class MessageWriter:
     """Writes the messages of one request. `marks`: parts are marked for the prompt cache; `gemini`:
-    the model is one of Gemini's."""
+    the model is one of Gemini's; `joins`: texts that nothing else is beside are one, since DeepSeek
+    and others refuse lists (https://github.com/QwenLM/qwen-code/pull/2320)."""
 
     def __init__(
-        self, names: ToolNames, losses: Losses, *, marks: bool = False, gemini: bool = False
+        self,
+        names: ToolNames,
+        losses: Losses,
+        *,
+        marks: bool = False,
+        gemini: bool = False,
+        joins: bool = False,
     ) -> None:
         self._names, self._losses = names, losses
-        self._marks, self._gemini = marks, gemini
+        self._marks, self._gemini, self._joins = marks, gemini, joins
 
     def write(self, request: ChatRequest) -> list[Json]:
         messages: list[Json] = []
@@ -46,7 +53,8 @@ class MessageWriter:
         """A user's or system turn. Results are text: their images follow as the user's."""
         if neutral.ToolResult not in map(type, message.blocks):
             content = self._content(message.blocks, message.role)
-            return [{"role": message.role, "content": content}]
+            is_empty = message.role == "system" and not content
+            return [] if is_empty else [{"role": message.role, "content": content}]
         messages: list[Json] = []
         media: list[neutral.Block] = []
         others: list[neutral.Block] = []
@@ -94,7 +102,7 @@ class MessageWriter:
                 self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
         if not (parts or calls):
             return []
-        values = {"role": "assistant", "content": _simple(parts) if parts else None, **values}
+        values = {"role": "assistant", "content": self._simple(parts) if parts else None, **values}
         if calls:
             values["tool_calls"] = calls
         return [values]
@@ -123,7 +131,13 @@ class MessageWriter:
         only = blocks[0] if len(blocks) == 1 else None
         if isinstance(only, neutral.Text) and not only.cache:  # nearly always
             return only.text
-        return _simple(self._parts(blocks, role))
+        return self._simple(self._parts(blocks, role))
+
+    def _simple(self, parts: list[Json]) -> object:
+        """The text alone, if there is nothing else: every upstream understands that."""
+        if (len(parts) == 1 or self._joins) and all(map(_is_text, parts)):
+            return "\n\n".join(part["text"] for part in parts)
+        return parts or ""
 
     def _parts(self, blocks: Sequence[neutral.Block], role: str) -> list[Json]:
         return [part for block in blocks if (part := self._part(block, role)) is not None]
@@ -164,10 +178,5 @@ class MessageWriter:
         return None
 
 
-def _simple(parts: list[Json]) -> object:
-    """The text alone, if there is nothing else: every upstream understands that."""
-    if not parts:
-        return ""
-    if len(parts) == 1 and parts[0].keys() == {"type", "text"}:
-        return parts[0]["text"]
-    return parts
+def _is_text(part: Json) -> bool:
+    return part.keys() == {"type", "text"}

@@ -91,6 +91,17 @@ def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:
     return [block for block in blocks if isinstance(block, Text)]
 
 
+def with_one_instruction(request: ChatRequest, losses: Losses) -> ChatRequest:
+    """The request with all instructions in one text before the turns: the chat templates of many
+    open models refuse others (https://github.com/vllm-project/vllm/issues/41114)."""
+    if len(request.system) < 2 and "system" not in map(_role, request.messages):
+        return request
+    system, turns = hoisted(request)
+    texts = [block.text for block in texts_only(system, losses) if isinstance(block, Text)]
+    text = "\n\n".join(filter(None, texts))
+    return replace(request, system=[Text(text=text)] if text else [], messages=turns)
+
+
 def from_user_to_user(
     request: ChatRequest,
     turns: list[Message],

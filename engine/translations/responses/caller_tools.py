@@ -211,10 +211,14 @@ def _action(call: neutral.ToolCall) -> Json:
 
 
 def call_text(call: neutral.ToolCall) -> str:
-    """All of the arguments where the model has named the text otherwise. Raises WrongType."""
+    """The argument `input`, or the only one if the model has named the text otherwise; else all of
+    what it wrote, which may be the text itself. Raises WrongType for an object that is cut."""
+    if call.arguments[:1] not in ("{", ""):
+        return call.arguments
     arguments = Members(arguments_object(call))
+    names = list(arguments.copy())
     try:
-        text = arguments.text("input")
+        text = arguments.text(str(names[0]) if len(names) == 1 else "input")
     except WrongType:
         text = None
     return call.arguments if text is None else text

@@ -10,10 +10,11 @@ from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.losses import Losses, encode_chat
 from engine.translations.neutral.parameters import lose_penalties
 from engine.translations.neutral.request import ChatRequest, Tool
+from engine.translations.neutral.turns import with_one_instruction
 from engine.translations.responses.content_writer import ItemWriter
 from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.translations.vendors import openai_schemas
-from engine.translations.vendors.openai_models import reasons, samples
+from engine.translations.vendors.openai_models import is_vendors_own, reasons, samples
 from engine.values.trees import Json
 
 _MIN_LIMIT = 16
@@ -23,6 +24,8 @@ _CANNOT = ("stop", "seed")
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     names = ToolNames(_MAX_NAME)
+    if not is_vendors_own(model):
+        request = with_one_instruction(request, losses)
     writer = ItemWriter(names, losses)
     body: Json = {"model": model}
     above = len(request.system) == 1 and bool(request.messages)  # `input` may not be empty

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from engine.dialects.interface.error_forms import FAILED
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral import events
 from engine.translations.neutral.answer_json import is_end_marker
 from engine.translations.neutral.calls import name_of_answer
 from engine.translations.neutral.json_members import NOT_OF_TYPE, WrongType
 from engine.translations.neutral.open_parts import OpenParts
+from engine.translations.neutral.refusals import is_error
 from engine.translations.responses import answer_fields as fields
 from engine.translations.responses import answer_reader
 from engine.translations.responses.open_item import ITEM_READERS, LATER, OpenItem
@@ -46,6 +48,8 @@ class Reader:
         self._indexes: dict[str, int] = {}
         """Those of the items that were added, by their ids."""
         self._added = 0
+        self._is_shared = False
+        """Whether one index was that of several items."""
 
     def read(self, data: bytes) -> Iterable[events.Event]:
         """The neutral events of one event; events that repeat what came before are passed over."""
@@ -63,8 +67,9 @@ class Reader:
                 delta = _decode_delta(data)
             except NOT_OF_TYPE:
                 delta = fields.TEXT_DELTA.read(data)
-            if event.output_index == items.index and items.current is not None:  # nearly always
-                return items.current.delta(delta, block_type)
+            current = None if self._is_shared else items.current
+            if event.output_index == items.index and current is not None:  # nearly always
+                return current.delta(delta, block_type)
             item = items.at(self._index(event, data))
             return self._behind_start(items.in_order(item, item.delta(delta, block_type)), data)
         if (read := ITEM_READERS.get(kind)) is not None:
@@ -72,7 +77,8 @@ class Reader:
             is_open = index in items or (index is None and items.current is not None)
             if not (is_open or is_new) and (kind in LATER or index != event.output_index):
                 return ()  # its item is done
-            ended = self._end_text() if is_new and event.output_index is None else ()
+            is_unordered = event.output_index is None or self._is_shared
+            ended = self._end_text() if is_new and is_unordered else ()
             item = items.at(index)
             return self._behind_start([*ended, *items.in_order(item, read(item, data))], data)
         if kind in ("error", "response.error"):
@@ -83,14 +89,18 @@ class Reader:
         return () if reader is None else reader(self, data)
 
     def _index(self, event: fields.StreamEvent, data: bytes) -> int | None:
-        """The index of an event's item. Where events have none, the item's id says it, and one that
-        is added has the next (llama.cpp). None for the open item."""
-        index, ids = event.output_index, [event.item_id]
+        """The index of an event's item. Where events have none (llama.cpp), or several items have
+        one (LiteLLM, https://github.com/BerriAI/litellm/pull/36375), the item's id says it, and one
+        that is added has the next. None for the open item."""
+        index, ids = None if self._is_shared else event.output_index, [event.item_id]
         if event.type == _ADDED or (event.type == _DONE and index is None):
             raw = fields.DETAIL_EVENT.read(data).item
             item = fields.KIND.read(raw, "item") or fields.Kind()
             ids = [item.id, item.call_id]
         if event.type == _ADDED:
+            if index is not None and index < self._added and ids[0] not in self._indexes:
+                self._is_shared = index in self._indexes.values()
+                index = None if self._is_shared else index
             index = self._added if index is None else index
             self._added = index + 1
             if len(self._indexes) < _MAX_IDS:
@@ -127,6 +137,8 @@ class Reader:
     def _end(self, data: bytes) -> Iterator[events.Event]:
         if (response := fields.END_EVENT.read(data).response) is None:
             raise WrongType("response", "an object")
+        if response.status == FAILED and not is_error(response.error):
+            raise ERRORS.inside(msgspec.json.decode(data))  # the error stands beside the response
         output = response.output or ()
         yield from self._start(data)
 

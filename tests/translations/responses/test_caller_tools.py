@@ -97,9 +97,13 @@ def test_a_text_is_taken_out_of_its_arguments() -> None:
     assert item(CallerTool("custom", "note"), '{"input": "\\"Hi\\"\\n"}')["input"] == '"Hi"\n'
 
 
-@pytest.mark.parametrize("arguments", ['{"patch": "x"}', '{"input": 7}', "{}"])
+@pytest.mark.parametrize("arguments", ['{"patch": 7}', '{"a": "x", "b": ""}', "{}", "*** Begin"])
 def test_arguments_of_another_form_are_given_as_the_model_wrote_them(arguments: str) -> None:
     assert item(CallerTool("custom", "note"), arguments)["input"] == arguments
+
+
+def test_the_only_argument_is_the_text_whatever_the_model_calls_it() -> None:
+    assert item(CallerTool("custom", "note"), '{"patch": "x"}')["input"] == "x"
 
 
 def test_a_command_that_is_one_text_is_given_to_a_shell() -> None:
@@ -116,7 +120,7 @@ def test_a_command_that_is_one_text_is_given_to_a_shell() -> None:
 @pytest.mark.parametrize("kind", ["custom", "tool_search", "local_shell"])
 def test_arguments_that_are_no_object_are_wrong(kind: str) -> None:
     with pytest.raises(WrongType):
-        item(CallerTool(kind, "x"), "[1")
+        item(CallerTool(kind, "x"), '{"a')
 
 
 def test_an_item_that_begins_has_no_content_yet() -> None:

@@ -268,13 +268,36 @@ def test_citations_and_log_probabilities() -> None:
         ([CREATED, added(**MESSAGE), part(**TEXT)], "without its last event"),
         ([CREATED, added(**CALL), delta("output_text", "a")], "text outside of its item"),
         ([CREATED, delta("function_call_arguments", "a")], "text outside of its item"),
-        ([CREATED, added(**THOUGHT), added(**CALL)], "parts out of order"),
         ([CREATED, added(type="function_call", id="fc_1"), COMPLETED], "without a name"),
     ],
 )
 def test_broken_streams(documents: list[Json], message: str) -> None:
     with pytest.raises(BrokenAnswer, match=message):
         list(events_of(*documents))
+
+
+def test_items_of_one_index_are_told_apart_by_their_ids() -> None:
+    other = {**CALL, "id": "fc_9", "call_id": "c_9"}
+    answer = read(
+        *(added(**MESSAGE), delta("output_text", "a", item_id=MESSAGE["id"])),
+        *(added(**CALL), added(**other)),
+        delta("function_call_arguments", '{"b":1}', item_id="fc_9"),
+        delta("function_call_arguments", '{"a":1}', item_id=CALL["id"]),
+        *(item_done(**{**CALL, "arguments": '{"a":1}'}), item_done(**other)),
+    )
+    text, *calls = answer.candidates[0].blocks
+    assert text == Text(text="a")
+    assert [(call.id, call.arguments) for call in calls] == [
+        (CALL["call_id"], '{"a":1}'),
+        ("c_9", '{"b":1}'),
+    ]
+
+
+def test_the_error_of_a_failed_response_may_stand_beside_it() -> None:
+    failed = {**RESPONSE, "status": "failed", "error": None}
+    document = {"type": "response.failed", "response": failed, "error": {"message": "Gone"}}
+    with pytest.raises(UpstreamError, match="Gone"):
+        list(events_of(CREATED, document))
 
 
 ERROR = {"code": "rate_limit_exceeded", "message": "Slow down"}
