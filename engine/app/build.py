@@ -59,15 +59,15 @@ def build(
     client: Callable[..., Client] = Client,
     open_credential: OpenCredential | None = None,
     wrap_stages: WrapStages = identity,
-    shown: Plan | None = None,
+    console_plan: Plan | None = None,
 ) -> Application:
     """The application that serves a plan: one Falcon route with one handler for each path. In a
     worker that serves, routes and models are made at their first request, unless metrics show
     them earlier; a trial makes them at once, of thousands the first `MAX_MADE`.
 
     `client` makes the clients of upstreams, `open_credential` their credentials, and `wrap_stages`
-    changes the stages of a route: a rehearsal of the same application passes its own. `shown` is
-    the plan that the pages of the console show, if not this one.
+    changes the stages of a route: a rehearsal of the same application passes its own. The console
+    shows `console_plan`, or this plan.
     """
     inside = InsideCalls()
     services = services or services_of(plan)
@@ -84,7 +84,7 @@ def build(
     inside.app = app
     _add_routes(app, plan, parts)
     _add_mcp_servers(app, plan, parts)
-    _add_console(app, pages, shown or plan, parts.services)
+    _add_console(app, pages, console_plan or plan, parts.services)
     pages.add_listener(app)
     _begin(app, parts)
     return app

@@ -199,8 +199,8 @@ def _mount(api: ImportedApi, config: Path, old: str, document: Path) -> str:
     errors: list[Problem] = []
     for mount in ("", api.prefix):
         text = _with_api(old or _HEAD, api, str(document), mount)
-        found = make_plan(config, os.environ, text).findings.errors
-        new = [each for each in found if str(each) not in known]
+        current = make_plan(config, os.environ, text).findings.errors
+        new = [each for each in current if str(each) not in known]
         if not new:
             return mount
         errors = errors or new

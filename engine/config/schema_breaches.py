@@ -123,10 +123,10 @@ def _rank(errors: list[Error]) -> Any:
 
 
 def _note(
-    error: Error, root: object, source: Source, path: Path, findings: Findings, meant: set[Path]
+    error: Error, root: object, source: Source, path: Path, findings: Findings, intended: set[Path]
 ) -> None:
     """Note an error, unless it is about unknown keys, or a missing key which one of them means:
-    `meant` are the paths of these."""
+    `intended` are the paths of these."""
     if error.validator == "additionalProperties":
         return
     if "propertyNames" in list(error.relative_schema_path)[-2:-1]:
@@ -137,7 +137,7 @@ def _note(
         )
     elif error.validator in ("required", "dependentRequired"):
         for missing in _missing(error):
-            if (*path, missing) in meant:
+            if (*path, missing) in intended:
                 continue
             is_entry = len(path) == 2 and isinstance(path[1], str)
             earlier = earlier_name(source, str(path[0]), str(path[1])) if is_entry else ""

@@ -34,8 +34,8 @@ _CUE = re.compile(rb"-->\s*+(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3}))?
 def seconds_of(head: bytes, size: int) -> float:
     """The seconds of a recording of `size` bytes that begin with the head: exact for WAV and FLAC,
     by the first bit rate for MP3, and by BYTES_PER_SECOND for any other."""
-    if (found := _FLAC_INFO.match(head)) is not None:
-        numbers = int.from_bytes(found[1], "big")
+    if (stream_info := _FLAC_INFO.match(head)) is not None:
+        numbers = int.from_bytes(stream_info[1], "big")
         rate, samples = numbers >> 44, numbers & (1 << 36) - 1
         if rate and samples:
             return min(samples / rate, MAX_SECONDS)

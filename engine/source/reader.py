@@ -157,18 +157,18 @@ def _read_large(
     return list(_strings(document.value, {})), document, files
 
 
-def _strings(value: Any, found: dict[str, None]) -> dict[str, None]:
-    """The strings in a value, added to `found`."""
+def _strings(value: Any, strings: dict[str, None]) -> dict[str, None]:
+    """The strings in a value, added to `strings`."""
     if isinstance(value, str):
-        found[value] = None
+        strings[value] = None
     elif isinstance(value, list):
         for entry in value:
-            _strings(entry, found)
+            _strings(entry, strings)
     elif isinstance(value, dict):
         for key, entry in value.items():
-            found[key] = None
-            _strings(entry, found)
-    return found
+            strings[key] = None
+            _strings(entry, strings)
+    return strings
 
 
 def _line_and_column(before: str) -> tuple[int, int]:

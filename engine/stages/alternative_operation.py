@@ -103,8 +103,8 @@ class Trial:
         entry = entries[stage]
         if entry.error is not None:
             self.is_stranger = True
-            held = any(secret_in(trial, carrier) for carrier in self.alternative.carriers)
-            return self._refused(TOKEN, entry.error, depth=int(held))
+            has_secret = any(secret_in(trial, carrier) for carrier in self.alternative.carriers)
+            return self._refused(TOKEN, entry.error, depth=int(has_secret))
         trial.environ, trial.query = entry.environ, entry.query
         try:
             if not accepts_parameters(self.alternative.operation.parameters, trial):

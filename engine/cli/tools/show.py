@@ -103,8 +103,8 @@ def _find(plan: Plan, name: str, *, offline: bool) -> ListedTool:
         raise click.UsageError(str(error)) from error
 
 
-def _held(upstream: str, held: HeldTool) -> Document:
-    return {"upstream": upstream, "tool": held.name, "reason": held.reason}
+def _held(upstream: str, tool: HeldTool) -> Document:
+    return {"upstream": upstream, "tool": tool.name, "reason": tool.reason}
 
 
 def _servers(plan: Plan, name: str) -> list[McpServer]:

@@ -59,7 +59,7 @@ class OperationsReport:
         self._turn = BoundedSemaphore(1)
         self._before: Snapshot | None = None
         self._text = b""
-        self._made = -_OLDEST_SECONDS
+        self._time = -_OLDEST_SECONDS
         self._callers = CallerReport(plan, services)
         self._caller_part: Json = {}
         self._callers_read = -_CALLERS_SECONDS
@@ -68,11 +68,11 @@ class OperationsReport:
         """The report as JSON."""
         with self._turn:
             now = self._clock()
-            if now - self._made >= _FRESH_SECONDS:
+            if now - self._time >= _FRESH_SECONDS:
                 if now - self._callers_read >= _CALLERS_SECONDS:
                     self._caller_part, self._callers_read = self._callers(), now
                 parts = {**self._state(), **self._activity(now), **self._caller_part}
-                self._text, self._made = orjson.dumps(parts), now
+                self._text, self._time = orjson.dumps(parts), now
             return self._text
 
     def _state(self) -> Json:

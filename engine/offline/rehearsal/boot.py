@@ -111,7 +111,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
             services,
             client=recorder([], UpstreamAnswers()),
             open_credential=placeholder,
-            shown=replace(plan, routes=routes),
+            console_plan=replace(plan, routes=routes),
         )
         requests = [*(_request(plan, route) for route in routes), *_pages(plan)]
         for request in requests:

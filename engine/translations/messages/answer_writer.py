@@ -40,17 +40,17 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
 def _content(blocks: list[neutral.Block], request: ChatRequest) -> list[Any]:
     """With a mark before the first call of an answer without the thoughts asked for."""
     content: list[object] = []
-    held: list[object] = []
+    thoughts: list[object] = []
     needs_mark, holds = fields.thinks_on_budget(request), holds_thoughts(request)
     for block in blocks:
         if (part := _block(block, hide=hides_thoughts(request))) is None:
             continue
         if holds and isinstance(block, neutral.Reasoning):
-            held.append(part)
+            thoughts.append(part)
             continue
         if isinstance(block, neutral.ToolCall):
-            content += held
-            held = []
+            content += thoughts
+            thoughts = []
         needs_mark = needs_mark and not isinstance(block, neutral.Reasoning)
         if needs_mark and isinstance(block, neutral.ToolCall):
             content.append(fields.write_reasoning("", neutral.NO_SIGNATURE))

@@ -42,12 +42,12 @@ def _vendor_schema(text: bytes) -> Raw | None:
         members = OBJECT.decode(text)
     except msgspec.ValidationError:
         return None
-    given = with_values({key: None if raw == NULL else raw for key, raw in members.items()})
-    if not ALTERNATIVES.isdisjoint(given):
-        given = _flat(with_values(msgspec.json.decode(text)))
-    elif "type" in given and given == members:
+    schema = with_values({key: None if raw == NULL else raw for key, raw in members.items()})
+    if not ALTERNATIVES.isdisjoint(schema):
+        schema = _flat(with_values(msgspec.json.decode(text)))
+    elif "type" in schema and schema == members:
         return Raw(text)
-    return Raw(msgspec.json.encode({"type": "object", **given}))
+    return Raw(msgspec.json.encode({"type": "object", **schema}))
 
 
 _SCHEMAS = TextCache(_vendor_schema)

@@ -169,6 +169,6 @@ class CompactionWriter(Writer):
 
     def _end(self, finish: events.Finish, usage: Usage | None) -> bytes:
         output = _output(self._text.decode(), finish, self._item, self._request)
-        done = b"".join(self._item_event("done", item) for item in output)
+        item_events = b"".join(self._item_event("done", item) for item in output)
         response = ended(self._head, finish, output, usage)
-        return done + self._event(f"response.{response['status']}", {"response": response})
+        return item_events + self._event(f"response.{response['status']}", {"response": response})

@@ -166,10 +166,10 @@ class Candidates:
         may not be attempted any more."""
         if (admitted := slots.wait()) is None:
             return None
-        target, held = admitted
-        candidate = self._candidate(target, 0, held)
+        target, admission = admitted
+        candidate = self._candidate(target, 0, admission)
         if candidate is None:
-            held.cancel()
+            admission.cancel()
         return candidate
 
     def _candidate(

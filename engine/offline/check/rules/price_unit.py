@@ -27,10 +27,10 @@ def check(case: AuditCase) -> None:
 
 
 def _check_list(
-    case: AuditCase, at: Path, written: Mapping[str, object], valid: Mapping[str, Price]
+    case: AuditCase, at: Path, listed: Mapping[str, object], valid: Mapping[str, Price]
 ) -> None:
     for name in valid:
-        prices = written.get(name)
+        prices = listed.get(name)
         if isinstance(prices, dict):
             _check(case, (*at, name), name, prices)
 

@@ -175,7 +175,7 @@ def _check(node: Node, uris: SelfUris, findings: Findings) -> tuple[list[Node], 
         _note(node, "MW202", message, f"write '{target}#/{pointer}'", findings)
         return opened, False
     try:
-        found = library.at(uri, pointer)
+        target_node = library.at(uri, pointer)
     except KeyError as error:
         names = _siblings(library, uri, pointer)
         hint = did_you_mean(error.args[0], names, "define it, or correct the reference")
@@ -184,7 +184,7 @@ def _check(node: Node, uris: SelfUris, findings: Findings) -> tuple[list[Node], 
         return opened, False
     if not new and _is_cycle(node):  # told later, if anything uses it
         return opened, False
-    return [*opened, *_extension(found)], True
+    return [*opened, *_extension(target_node)], True
 
 
 def _extension(target: Node) -> list[Node]:

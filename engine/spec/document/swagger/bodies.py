@@ -106,7 +106,7 @@ def _field(field: Declared, at: Path, moves: Moves) -> Json:
     moves.move(field.node.uri, of_schema, at)
     parameter = copy.deepcopy(field.node.value) if field.is_shared else field.node.value
     keywords = schema_of(parameter)
-    move_keys(moves, field.node, keywords, at, made=False)
+    move_keys(moves, field.node, keywords, at, converted=False)
     moves.move(field.node.uri, field.node.path, at)
     words = {"description": parameter["description"]} if "description" in parameter else {}
     return keywords | words

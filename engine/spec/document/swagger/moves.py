@@ -67,12 +67,12 @@ class Moves:
 
 
 def move_keys(
-    moves: Moves, node: Node, keys: Mapping[str, object], new: Path, *, made: bool = True
+    moves: Moves, node: Node, keys: Mapping[str, object], new: Path, *, converted: bool = True
 ) -> None:
-    """Members of `node` moved to the mapping at `new`; `made`: which the conversion has made."""
+    """Members of `node` moved to the mapping at `new`; `converted`: the conversion has made it."""
     for key in keys:
         moves.move(node.uri, (*node.path, key), (*new, key))
-    if made:
+    if converted:
         moves.origin(node.uri, new, node.path)
 
 
