@@ -47,11 +47,8 @@ def continue_response(
         request = json_or_none(bytes(exchange.body.buffer)) if value is MISSING else value
         if not isinstance(request, dict):
             return following(exchange)
-        new, before, previous = (
-            items_of(request.get("input")),
-            b"",
-            request.get("previous_response_id"),
-        )
+        new, previous = items_of(request.get("input")), request.get("previous_response_id")
+        before = b""
         is_stored = keeps and request.get("store") is not False and not request.get("conversation")
         earlier: StoredResponse | None = None
         if isinstance(previous, str) and previous:

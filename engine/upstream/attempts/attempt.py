@@ -68,10 +68,9 @@ def attempt(
     try:
         if credential is not None:
             timeout = _apply(credential, request, timeout)
-        received: IncomingResponse | None = None
         if target.upstream.responses_websocket and translated is None:
             received = _send_message(target, request, exchange, timeout)
-        if received is None:
+        else:
             received = target.client.send(
                 request.method, request.target, request.headers, request.body, timeout
             )
@@ -102,11 +101,13 @@ def attempt(
 
 def _send_message(
     target: Target, request: UpstreamRequest, exchange: Exchange, timeout: float
-) -> IncomingResponse | None:
-    """The response to a request that is sent over a WebSocket, None if it came over none."""
+) -> IncomingResponse:
+    """The response to a request, which is sent over a WebSocket if it came over one."""
     internal = exchange.connection.internal
     if internal is None or internal.sockets is None:
-        return None
+        return target.client.send(
+            request.method, request.target, request.headers, request.body, timeout
+        )
     response: IncomingResponse = internal.sockets.send(
         target.client, target.upstream.timeouts, request, timeout
     )
