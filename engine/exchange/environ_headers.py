@@ -20,7 +20,7 @@ SINGLE_HEADERS = frozenset(
     | {"anthropic-version", "openai-organization", "openai-project"}
 )
 """Request headers that are no list (RFC 9110, RFC 6454, and the vendors' documents). A request that
-repeats one is refused; any other header that is repeated is a list."""
+repeats one with another value is refused; any other header that is repeated is a list."""
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+("?)', re.DOTALL)
 """A string, which may lack its end: then so do all that might begin behind it, and a search that

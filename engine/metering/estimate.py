@@ -34,6 +34,7 @@ SAMPLE = 8_192
 """Bytes at the beginning of an answer from which its share of text is estimated."""
 
 _MAX_ANSWERS = 128
+_DOCUMENTS_OF_A_SEARCH = 100
 _BLOCK = 4_096
 _UNSCANNED = 16_384
 
@@ -62,6 +63,7 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
         images=images,
         seconds=_seconds(exchange, takes.audio) if takes.audio else 0.0,
         characters=len(text) if isinstance(text, str) else 0,
+        searches=_searches(body) if takes.searches else 0,
         source="estimated",
     )
 
@@ -126,6 +128,13 @@ def _seconds(exchange: Exchange, member: str) -> float:
         for part in exchange.content.parts
         if part.name == member
     )
+
+
+def _searches(body: dict[str, Any]) -> int:
+    """The search units of a reranking, as Cohere counts them: a query with up to 100 documents."""
+    documents = body.get("documents") or body.get("texts")
+    size = len(documents) if isinstance(documents, list) else 0
+    return max(-(-size // _DOCUMENTS_OF_A_SEARCH), 1)
 
 
 def _text_size(value: object) -> int:
@@ -223,8 +232,14 @@ def estimated_usage(estimate: Usage, output: int) -> Usage:
     return replace(estimate, output=output, reasoning=0, source="estimated")
 
 
-def with_characters(reported: Usage, estimate: Usage) -> Usage:
-    """Reported usage, with the characters to be spoken added from the estimate of the request."""
-    if not estimate.characters:
+def with_request_counts(reported: Usage, estimate: Usage) -> Usage:
+    """Reported usage, with what the estimate of the request knows and answers do not report: the
+    characters to be spoken, the search units of a reranking that reports tokens, and the tokens
+    of one that reports search units."""
+    if estimate.characters:
+        return replace(reported, characters=estimate.characters)
+    if not estimate.searches:
         return reported
-    return replace(reported, characters=estimate.characters)
+    if not reported.searches:
+        return replace(reported, searches=estimate.searches)
+    return reported if reported.input else replace(reported, input=estimate.input)

@@ -12,7 +12,7 @@ from itertools import accumulate, islice
 from typing import Any
 
 from engine.dialects.interface.usage import Meter
-from engine.metering.estimate import estimated_usage, output_tokens, with_characters
+from engine.metering.estimate import estimated_usage, output_tokens, with_request_counts
 from engine.values.event_json import json_or_none
 from engine.values.json_spans import NESTING, spans
 from engine.values.usage import Usage
@@ -101,7 +101,7 @@ class JsonReader:
     def complete(self, estimate: Usage) -> Usage:
         usage = self.usage()
         if usage is not None:
-            return with_characters(usage, estimate)
+            return with_request_counts(usage, estimate)
         sample = self._head or bytes(self._buffer)
         size = min(self.size, BUFFERED_BODY)  # a longer answer is not text
         return estimated_usage(estimate, output_tokens(sample, size, self._meter.output))

@@ -16,7 +16,7 @@ from engine.metering.estimate import (
     output_bytes,
     output_start,
     output_tokens,
-    with_characters,
+    with_request_counts,
 )
 from engine.metering.json_reader import near_end, type_of
 from engine.process.loop_turn import await_turn, paced
@@ -127,13 +127,13 @@ class EventReader:
     def complete(self, estimate: Usage) -> Usage:
         usage = self.usage()
         if usage is not None and self._tally.ended:
-            return with_characters(usage, estimate)
+            return with_request_counts(usage, estimate)
         output = output_tokens(self._sampled(), self.size - self._unsampled, self._output)
         output += self._long_output // BYTES_PER_TOKEN
         if usage is None:
             return estimated_usage(estimate, output)
         usage = replace(usage, output=max(output, usage.output), source="estimated")
-        return with_characters(usage, estimate)
+        return with_request_counts(usage, estimate)
 
     def _sampled(self) -> bytes:
         """The sample; events that repeat output are replaced by as many blanks."""

@@ -230,7 +230,7 @@ def _reason(status: int) -> str:
 
 
 def _bad_request(error: InvalidRequest) -> GatewayError:
-    message = f"The request is not valid HTTP/1.1 ({_reason(error.status)})."
+    message = f"The request is not valid HTTP/1.1: {error}."
     return GatewayError(error.status, "bad_request", message)
 
 

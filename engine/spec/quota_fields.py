@@ -21,9 +21,9 @@ def takes_of(operation: Node, dialect: Dialect) -> Takes:
     output = any(
         not names.isdisjoint(fields.output.limit_members) for names in properties_of_bodies
     )
-    speech, images, audio = (
+    speech, images, audio, searches = (
         _counted_member(field, properties_of_bodies)
-        for field in (fields.speech, fields.images, fields.audio)
+        for field in (fields.speech, fields.images, fields.audio, fields.searches)
     )
     return Takes(
         usage_option=option is not None
@@ -33,7 +33,9 @@ def takes_of(operation: Node, dialect: Dialect) -> Takes:
         speech=speech,
         images=images,
         audio=audio,
-        free=not (output or speech or images or audio) and _reports_no_usage(operation, dialect),
+        searches=searches,
+        free=not (output or speech or images or audio or searches)
+        and _reports_no_usage(operation, dialect),
     )
 
 

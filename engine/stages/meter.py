@@ -16,7 +16,7 @@ from engine.exchange.member_protocols import Metering, UsageReader
 from engine.exchange.push_stream import Pipeline, PushStream, Step
 from engine.exchange.request_record import RequestRecord
 from engine.exchange.stage_services import Services
-from engine.metering.estimate import expected_usage, with_characters
+from engine.metering.estimate import expected_usage, with_request_counts
 from engine.metering.readers import Reader, SizeReader, reader, usage_in
 from engine.process.loop_turn import await_turn
 from engine.relay.sse import Cleaner
@@ -124,11 +124,11 @@ def _final_usage(exchange: Exchange, usage_reader: UsageReader) -> Usage:
 
 
 def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
-    """Reported usage, with the characters to be spoken added from the request."""
+    """Reported usage, with what is known of the request alone."""
     takes = exchange.metering.takes
-    if takes is None or not takes.speech:
+    if takes is None or not (takes.speech or takes.searches):
         return usage
-    return with_characters(usage, expected_usage(exchange))
+    return with_request_counts(usage, expected_usage(exchange))
 
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:

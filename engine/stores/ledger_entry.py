@@ -72,6 +72,7 @@ class Entry(NamedTuple):
     via: str = ""
     tags: str = ""
     margin: int = 0
+    searches: int = 0
 
 
 TYPES = get_type_hints(Entry)
@@ -123,6 +124,7 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             record.via,
             "",
             record.margin,
+            usage.searches,
         )
     )
 

@@ -20,8 +20,8 @@ _ATTOS_IN_A_NANO = 10**9
 _HALF = _ATTOS_IN_A_NANO // 2
 _MILLION = 10**6
 
-PIECES = ("image", "second", "character")
-"""The prices of one piece: an image, a second or a character."""
+PIECES = ("image", "second", "character", "search")
+"""The prices of one piece: an image, a second, a character or a search unit."""
 
 
 def _token(fallback: str = "") -> int:
@@ -51,6 +51,7 @@ class Price:
     image: int = 0
     second: int = 0
     character: int = 0
+    search: int = 0
     tiers: tuple[PriceTier, ...] = ()
     batch: float = 1.0
     source: str = field(default="", compare=False)
@@ -80,8 +81,9 @@ class Price:
         total = self.input * usage.input + self.output * usage.output
         for count, atto in self._differences:
             total += atto * getattr(usage, count)
-        if self._of_pieces and (usage.images or usage.seconds or usage.characters):
+        if self._of_pieces:
             total += self.image * usage.images + self.character * usage.characters
+            total += self.search * usage.searches
             total += int(self.second * Decimal(str(usage.seconds)))
         return max(total + _HALF, 0) // _ATTOS_IN_A_NANO
 

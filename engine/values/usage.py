@@ -22,8 +22,8 @@ class Usage(Struct, frozen=True, gc=False):
     (stored in one; `cache_write_1h` of these for an hour), `audio_input` and `image_input`;
     `cached_audio` is in both `cached` and `audio_input`, `cached_image` likewise. `output` includes
     `reasoning`, `audio_output` and `image_output`. `seconds` are seconds of audio in or out,
-    `characters` the text read aloud. `source` says who counted: `upstream`, `estimated` (the
-    gateway), or `none`.
+    `characters` the text read aloud, `searches` the search units of a reranking. `source` says who
+    counted: `upstream`, `estimated` (the gateway), or `none`.
 
     It is the one list of counts: the log, the sums of the ledger and its reports follow it, and a
     new count needs a column of the ledger (`stores/ledger_entry.py`, with a migration).
@@ -45,6 +45,7 @@ class Usage(Struct, frozen=True, gc=False):
     image_input: int = 0
     cached_image: int = 0
     image_output: int = 0
+    searches: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         """The sum. Its source is `estimated` if one of the two is."""
@@ -71,7 +72,7 @@ COMMON = ("input", "output", "cached")
 RARE = tuple(name for name in COUNTS if name not in COMMON)
 """The others, in the order of the log."""
 
-PIECES = ("images", "seconds", "characters")
+PIECES = ("images", "seconds", "characters", "searches")
 """The counts that are not of tokens; `price.PIECES` are their prices."""
 
 Path = tuple[str, ...]
@@ -120,7 +121,7 @@ class Takes(Struct, frozen=True):
     `usage_option`: requests can ask for usage in streams. `output`: the fields that bound an answer
     counted in tokens, else None. `speech`: the member with the text to read aloud. `images`: the
     member with the number of images. `audio`: the file of a form that is a recording to transcribe.
-    `free`: the operation uses nothing.
+    `searches`: the member with the query of a reranking. `free`: the operation uses nothing.
     """
 
     usage_option: bool = False
@@ -128,4 +129,5 @@ class Takes(Struct, frozen=True):
     speech: str = ""
     images: str = ""
     audio: str = ""
+    searches: str = ""
     free: bool = False

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from engine import dialects
 from engine.dialects.interface.usage_counts import MAX_COUNT
 from engine.exchange.spooled_body import receive
-from engine.metering.estimate import DEFAULT_OUTPUT, MAX_FILE, estimate, input_tokens
+from engine.metering.estimate import (
+    DEFAULT_OUTPUT,
+    MAX_FILE,
+    estimate,
+    input_tokens,
+    with_request_counts,
+)
 from engine.spec.bodies.multipart import boundary_of, parse
 from engine.values.usage import Takes, Usage
 from tests.support.documents import exchange, form_data
@@ -133,6 +139,34 @@ def test_a_form_counts_its_texts_and_its_files():
     set_content(request, value={"prompt": "a cat " * 100, "image": b"", "n": "2"}, parts=parts)
     usage = estimate(request, Takes(images="n"))
     assert (usage.input, usage.images) == (150 + 500_000 // 256, 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "searches"),
+    [
+        ({"query": "q", "documents": ["a"]}, 1),
+        ({"query": "q", "documents": ["a"] * 100}, 1),
+        ({"query": "q", "documents": ["a"] * 101}, 2),
+        ({"query": "q", "texts": ["a"] * 201}, 3),
+        ({"query": "q", "documents": {"content": []}}, 1),
+        ({}, 1),
+    ],
+)
+def test_a_reranking_counts_its_search_units(body, searches):
+    assert estimate_of(body, Takes(searches="query")).searches == searches
+    assert estimate_of(body, Takes()).searches == 0
+
+
+@pytest.mark.parametrize(
+    ("reported", "usage"),
+    [
+        (Usage(input=56, source="upstream"), Usage(input=56, searches=2, source="upstream")),
+        (Usage(searches=3, source="upstream"), Usage(input=7, searches=3, source="upstream")),
+        (Usage(5, searches=3, source="upstream"), Usage(5, searches=3, source="upstream")),
+    ],
+)
+def test_a_reranking_has_tokens_and_search_units(reported, usage):
+    assert with_request_counts(reported, Usage(input=7, searches=2, source="estimated")) == usage
 
 
 def test_a_recording_counts_its_seconds():

@@ -59,13 +59,13 @@ def test_counts_that_most_models_do_not_have_follow_in_this_order():
     names = (
         *("reasoning", "images", "seconds", "characters", "cache_write", "cache_write_1h"),
         *("audio_input", "cached_audio", "audio_output"),
-        *("image_input", "cached_image", "image_output"),
+        *("image_input", "cached_image", "image_output", "searches"),
     )
     exchange = finished_exchange()
     exchange.record.usage = Usage(**{name: at for at, name in enumerate(names, 1)})
     counts = row(exchange)["usage"]
     assert list(counts) == ["input", "output", "cached", "source", *names]
-    assert [counts[name] for name in names] == [*range(1, 13)]
+    assert [counts[name] for name in names] == [*range(1, 14)]
 
 
 def test_the_target_is_that_of_the_attempt_that_was_not_cancelled():

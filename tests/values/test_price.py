@@ -32,6 +32,7 @@ def test_cached_tokens_have_their_own_price_or_that_of_input():
     [
         ({"second": 0.0001}, Usage(seconds=12.5), 1_250_000),
         ({"character": 0.000015}, Usage(characters=7), 105_000),
+        ({"search": 0.002}, Usage(input=9, searches=3), 6_000_000),
         ({"input": 0.0004}, Usage(input=1), 0),  # 0.4 nano
         ({"input": 0.0005}, Usage(input=1), 1),  # half a nano is rounded up
     ],

@@ -108,12 +108,14 @@ class CountedField(Struct, frozen=True):
 class RequestFields(Struct, frozen=True, kw_only=True):
     """The members of a dialect's requests from which usage is estimated. `output` bounds the answer
     in tokens; the text in `speech` is spoken and charged by the character; `images` is the number
-    of images to generate; `audio` is the file that is transcribed and charged by the second."""
+    of images to generate; `audio` is the file that is transcribed and charged by the second;
+    `searches` is the query of a reranking."""
 
     output: OutputFields = field(default_factory=OutputFields)
     speech: CountedField | None = None
     images: CountedField | None = None
     audio: CountedField | None = None
+    searches: CountedField | None = None
 
 
 class UsageOption(Struct, frozen=True, kw_only=True):

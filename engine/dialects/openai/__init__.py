@@ -134,6 +134,7 @@ DIALECT = Dialect(
         speech=CountedField("input", frozenset({"voice"})),
         images=CountedField("n", frozenset({"prompt", "size"})),
         audio=CountedField("file", frozenset({"model", "response_format", "temperature"})),
+        searches=CountedField("query", frozenset({"documents"})),
     ),
     meter=METER,
     usage_option=USAGE_OPTION,

@@ -14,6 +14,7 @@ from engine.dialects.interface.usage_counts import (
     MAX_COUNT,
     NO_PARTS,
     TokenParts,
+    count,
     counts_in,
     object_in,
     seconds,
@@ -47,13 +48,14 @@ def usage_of(document: object) -> Usage | None:
         images = 0 if "choices" in document else _images(document)
         medium = _medium(document, images)
     usage = _token_usage(counts, medium, images)
+    searches = count(counts.get("search_units")) or 0  # Cohere
     if usage is not None:
-        return usage
+        return replace(usage, searches=searches) if searches else usage
     # Audio is paid by the second only where its tokens are not counted.
     audio_seconds = _audio_seconds(counts, document)
-    if not images and not audio_seconds:
+    if not images and not audio_seconds and not searches:
         return None
-    return Usage(images=images, seconds=audio_seconds, source="upstream")
+    return Usage(images=images, seconds=audio_seconds, searches=searches, source="upstream")
 
 
 def _audio_seconds(counts: Json, document: Json) -> float:

@@ -31,6 +31,8 @@ _END = b"\r\n\r\n"
 _is_length = re.compile("[0-9]{1,100}").fullmatch
 _ABOUT_MESSAGE = frozenset({"HTTP_CONNECTION", "HTTP_EXPECT", "HTTP_TRANSFER_ENCODING"})
 _SINGLE = frozenset(map(environ_key, SINGLE_HEADERS))
+_NEVER_TWICE = frozenset({"HTTP_HOST", "CONTENT_LENGTH"})
+"""Not even with the same value: a proxy may have read another one (RFC 9112)."""
 _UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
 _OF_BODIES = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH", "TRANSFER_ENCODING"})
 """What a proxy may take for the name with a dash."""
@@ -50,7 +52,7 @@ class Limits(NamedTuple):
 
 
 class InvalidRequest(Exception):
-    """A head that is refused with `status`; the text is for the log."""
+    """A head that is refused with `status`; the text is for the caller and the log."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -184,7 +186,9 @@ def _joined(parsed: list[tuple[str, str]]) -> dict[str, str]:
         key = _key(name)
         if key in headers:
             if key in _SINGLE:
-                raise InvalidRequest(400, f"{key} is repeated")
+                if value != headers[key] or key in _NEVER_TWICE:
+                    raise InvalidRequest(400, f"the header '{name}' is repeated")
+                continue
             value = f"{headers[key]},{value}"
         headers[key] = value
     return headers

@@ -110,7 +110,7 @@ NAMES = (
 MODEL_NAMES = ("model_asked", "model_served", "currency")
 """The columns by which the sums of `ledger_models` are grouped."""
 
-_WITHOUT_SUM = ("cache_write_1h", "cached_audio", "cached_image", "seconds")
+_WITHOUT_SUM = ("cache_write_1h", "cached_audio", "cached_image", "seconds", "searches")
 _TOKENS = tuple(name for name in COUNTS if name not in PIECES)
 SUMMED_COUNTS = tuple(name for name in (*_TOKENS, *PIECES) if name not in _WITHOUT_SUM)
 """Columns of the ledger whose sums have the same name."""

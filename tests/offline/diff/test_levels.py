@@ -216,6 +216,7 @@ GUARDS = [
     ("prices.big.batch", 1, 0.5),
     ("prices.big.second", 2, 1),
     ("prices.big.character", 2, 1),
+    ("prices.big.search", 2, 1),
     ("prices.big", {"input": 1}, None),
     ("policies", [{"rate_limit": {"requests": 1, "per": "1m"}}], []),
     ("routes.0.validate_responses", "report", None),

@@ -121,6 +121,8 @@ class _Reader:
         keys = {"input": "input_cost_per_token", "output": "output_cost_per_token"}
         price = {k: number_of(values.get(key)) for k, key in keys.items()}
         per_million = {k: number_of(round(v * 1e6, 6)) for k, v in price.items() if v is not None}
+        if (query := number_of(values.get("input_cost_per_query"))) is not None:
+            per_million["search"] = query
         if per_million:
             self.draft.prices[name] = Entry(per_million, [line])
 
