@@ -36,7 +36,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from benchmarks.serving import cpu_seconds
 from benchmarks.upstream_leg import ALONE, gateway, read_answer, request, start_process
-from engine.callers.jwt.form import parse
+from engine.callers.jwt.compact_form import parse
 from engine.callers.jwt.key_set import KeySet
 from engine.values.caller import digest
 from tests.support.ports import free_port

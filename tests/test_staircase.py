@@ -23,7 +23,7 @@ FLOORS = floors_of((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
 EDGES = {
     "falcon": ("edge",),
     "gunicorn": ("server", "wsgi"),
-    "socket": ("server", "cli.demo", "telemetry.sink", "process.channel"),
+    "socket": ("server", "cli.demo", "telemetry.log_sink", "process.channel"),
     "ssl": ("upstream.client", "relay.websocket", "credentials.fetchers"),
     "select": ("process.child_process",),
     "gevent.socket": (

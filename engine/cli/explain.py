@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from engine.callers.jwt.form import unverified
+from engine.callers.jwt.compact_form import unverified
 from engine.callers.jwt.refusal import TokenRefused
 from engine.cli.config_file import config_option, plan_of, result_or_exit, second_opinion_option
 from engine.cli.output import format_option, is_terminal
@@ -175,11 +175,13 @@ def _caller(plan: Plan, name: str) -> Caller:
     if config.stores.records is None:
         hint = did_you_mean(name, callers) or _NO_TOKENS
         raise click.UsageError(f"there is no token '{name}' in the config; {hint}")
-    from engine.callers import lookup  # only a deployment with a database has its drivers
+    from engine.callers import token_by_name  # only a deployment with a database has its drivers
 
     try:
-        return config.teams.member(lookup.caller(config.stores.records, name, config.currency))
-    except lookup.TokenNotFound as error:
+        return config.teams.member(
+            token_by_name.caller(config.stores.records, name, config.currency)
+        )
+    except token_by_name.TokenNotFound as error:
         raise click.UsageError(str(error)) from error
 
 

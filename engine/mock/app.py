@@ -24,7 +24,7 @@ from engine.mock.examples import (
     examples,
 )
 from engine.mock.object_store import ObjectStore
-from engine.mock.roles import FACTS, item_shapes, role_of
+from engine.mock.operation_roles import FACTS, item_shapes, role_of
 from engine.mock.uploads import Uploads
 from engine.mock.websocket import session
 from engine.relay.websocket.open_sessions import SessionLimits, Sessions

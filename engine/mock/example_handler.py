@@ -27,7 +27,7 @@ from engine.mock.examples import (
 )
 from engine.mock.object_store import ObjectStore
 from engine.mock.objects import ObjectRequest
-from engine.mock.roles import Role
+from engine.mock.operation_roles import Role
 from engine.mock.uploads import Uploads, uploaded_file
 from engine.spec.bodies.sequences import write_sequence
 from engine.values.errors import GatewayError

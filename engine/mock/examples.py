@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from engine.mock.invent import invent
+from engine.mock.generated_values import invent
 from engine.spec.document.node import Node
 from engine.spec.document.path_items import example_value
 from engine.values.media_types import essence, is_json, sequence_kind

@@ -28,7 +28,7 @@ from urllib.parse import unquote
 
 from engine.mock.examples import fill
 from engine.mock.object_store import MockObject, ObjectStore
-from engine.mock.roles import Role
+from engine.mock.operation_roles import Role
 from engine.spec.parameters.query_string import Query
 from engine.values.trees import Json, merge
 

@@ -1,6 +1,6 @@
 """A session: it reads the messages of a socket, answers them, and ends in good order.
 
-How it ends, see `relay/websocket/ending.py`; besides:
+How it ends, see `relay/websocket/close_frames.py`; besides:
 
     the client has left           its requests are cancelled, and so are those of the upstreams
     the worker stops soon         the requests under way are answered; then 1001
@@ -20,9 +20,9 @@ from gevent import GreenletExit
 
 from engine.exchange.outcome import CallerLeft, Outcome
 from engine.exchange.request_record import Traffic
-from engine.relay.websocket import ending
+from engine.relay.websocket import close_frames
 from engine.relay.websocket.channel import Channel, Stopped
-from engine.relay.websocket.ending import Ending
+from engine.relay.websocket.close_frames import Ending
 from engine.relay.websocket.endpoint import Closed, Endpoint, Liveness, Message
 from engine.relay.websocket.frames import sendable
 from engine.relay.websocket.open_sessions import SessionLimits, duration_text
@@ -95,7 +95,9 @@ class ResponsesSession:
             self._close()
         except BaseException as error:
             traffic.code = 1011 if isinstance(error, Exception) else 1012
-            channel.close(ending.close_both(traffic.code, "the gateway ends this session").caller)
+            channel.close(
+                close_frames.close_both(traffic.code, "the gateway ends this session").caller
+            )
             raise
         finally:
             self._lanes.cancel(CallerLeft, _CANCEL_SECONDS)
@@ -111,18 +113,18 @@ class ResponsesSession:
 
     def leave(self) -> None:
         """End when the requests under way are answered."""
-        self._end_when_idle(ending.close_both(1001, "the gateway restarts; connect again"))
+        self._end_when_idle(close_frames.close_both(1001, "the gateway restarts; connect again"))
 
     def check_time(self, now: float) -> None:
         """End the session if it is too old or idle, or does not answer pings."""
         limits = self._limits
         if now - self._start > limits.session and self._last is None:
-            end = ending.close_both(1001, f"the limit is {duration_text(limits.session)}")
+            end = close_frames.close_both(1001, f"the limit is {duration_text(limits.session)}")
             self._end_when_idle(end._replace(error=_too_old(limits.session)))
         elif self._lanes.is_idle and now - self._last_message > limits.idle:
-            self.end(ending.close_both(1001, f"no message for {duration_text(limits.idle)}"))
+            self.end(close_frames.close_both(1001, f"no message for {duration_text(limits.idle)}"))
         if self._liveness.is_lost(now):
-            self.end(ending.caller_disconnected())
+            self.end(close_frames.caller_disconnected())
 
     def _end_when_idle(self, end: Ending) -> None:
         self._last = self._last or end
@@ -153,14 +155,14 @@ class ResponsesSession:
         except Stopped:
             return
         except AbortConnection:
-            self.end(ending.caller_disconnected())
+            self.end(close_frames.caller_disconnected())
         except Closed as closed:
             if closed.is_violation:
-                self.end(ending.close_both(closed.code, closed.reason))
+                self.end(close_frames.close_both(closed.code, closed.reason))
             elif channel.closed is not None:
-                self.end(ending.close_received(channel.closed))
+                self.end(close_frames.close_received(channel.closed))
             else:
-                self.end(ending.caller_disconnected())
+                self.end(close_frames.caller_disconnected())
 
     def _answer(self, message: Message) -> None:
         if not message.text:

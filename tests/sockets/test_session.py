@@ -10,7 +10,7 @@ from gevent import GreenletExit
 from gevent.event import Event
 
 from engine.exchange.outcome import CallerLeft, Outcome
-from engine.relay.websocket import ending
+from engine.relay.websocket import close_frames
 from engine.relay.websocket.open_sessions import SessionLimits, Sessions
 from tests.support.client_socket import conversation
 from tests.support.frames import BINARY, PING, PONG, TEXT
@@ -171,7 +171,7 @@ def test_a_worker_that_stops_refuses_what_waits_and_closes_with_1012(model):
         talk.create(input="hold")
         gevent.sleep(0.05)
         assert talk.next()["error"]["code"] == "invalid_stream_id"
-        talk.session.end(ending.restart())
+        talk.session.end(close_frames.restart())
         assert talk.next()["error"]["code"] == "websocket_connection_limit_reached"
         assert talk.closed()[0] == 1012
         assert talk.traffic.code == 1012
@@ -179,7 +179,7 @@ def test_a_worker_that_stops_refuses_what_waits_and_closes_with_1012(model):
 
 def test_a_token_that_was_revoked_is_an_error_and_1008(model):
     with conversation(model.turns) as talk:
-        talk.session.end(ending.token_revoked())
+        talk.session.end(close_frames.token_revoked())
         assert talk.next()["status"] == 401
         assert talk.closed()[0] == 1008
 

@@ -11,7 +11,7 @@ import pytest
 
 from engine.source.problem import Findings
 from engine.spec import spec
-from engine.spec.document.packed import Packed
+from engine.spec.document.packed_mappings import Packed
 from engine.spec.parameter import check_parameters
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError

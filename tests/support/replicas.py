@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from engine.config.health import EjectionConfig
 from engine.exchange.request_record import RequestRecord
-from engine.upstream.health.judge import INTERVAL, Group, Judge
+from engine.upstream.health.outlier_ejection import INTERVAL, Group, Judge
 from engine.upstream.health.target_health import HealthSettings, TargetHealth
 from engine.upstream.targets.target_state import OpenAttempt
 from engine.values.machine_state import LocalState, MachineState

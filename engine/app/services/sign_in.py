@@ -12,8 +12,8 @@ from engine.app.services.plan_needs import carried_claims
 from engine.callers.jwt.bearers import Bearers
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.sign_in.cookie_sessions import PageSessions
-from engine.callers.sign_in.facts import places_of
 from engine.callers.sign_in.page_sign_in import PageSignIn
+from engine.callers.sign_in.person_claims import places_of
 from engine.callers.sign_in.provider import Answer, Provider, Send
 from engine.callers.sign_in.refusal import ProviderUnavailable
 from engine.config.callers import discovery_url

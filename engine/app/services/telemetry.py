@@ -18,8 +18,8 @@ from engine.telemetry import log
 from engine.telemetry.access_log import AccessLogWriter
 from engine.telemetry.batch import Batch
 from engine.telemetry.health import ConfigStatus, Health
+from engine.telemetry.log_sink import Sink
 from engine.telemetry.metrics.process import config_collector, log_collector, process_collector
-from engine.telemetry.sink import Sink
 from engine.values.bounded_names import NameTables
 from engine.values.metric import Collector
 

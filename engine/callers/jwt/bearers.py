@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.callers.jwt.form import INVALID, Token, has_form, parse
+from engine.callers.jwt.compact_form import INVALID, Token, has_form, parse
 from engine.callers.jwt.identity import revocable, unrevocable
 from engine.callers.jwt.key_set import KeySet
 from engine.callers.jwt.refusal import TokenRefused

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from engine.callers.jwt.form import INVALID
+from engine.callers.jwt.compact_form import INVALID
 from engine.callers.jwt.refusal import TokenRefused
 from engine.config.callers import JwtIssuer
 

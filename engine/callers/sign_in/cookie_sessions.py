@@ -18,7 +18,7 @@ from msgspec import Struct
 from engine.callers.jwt.identity import revocable, unrevocable
 from engine.callers.jwt.refusal import TokenRefused
 from engine.callers.jwt.rights import caller_of, check_claims, choose_issuer
-from engine.callers.sign_in.facts import entry_of_facts
+from engine.callers.sign_in.person_claims import entry_of_facts
 from engine.config.callers import JwtIssuer
 from engine.config.console import SignInConfig
 from engine.config.teams import Teams
@@ -69,7 +69,7 @@ _INVALID = "The session is not valid here any more. Sign in again."
 
 class PageSession(NamedTuple):
     """A session: its own `number`, the subject and the `jti` of the ID token ("" without one), the
-    facts of the person (`facts.py`), and its end in Unix seconds."""
+    facts of the person (`person_claims.py`), and its end in Unix seconds."""
 
     number: str
     subject: str

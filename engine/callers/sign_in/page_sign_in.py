@@ -12,13 +12,13 @@ from urllib.parse import parse_qsl
 
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.callers.sign_in.cookie_sessions import Cookie, PageSessions
-from engine.callers.sign_in.facts import facts_of
 from engine.callers.sign_in.pending_sign_in import (
     MAX_SECONDS,
     PendingSignIn,
     PendingSignIns,
     new_pending_sign_in,
 )
+from engine.callers.sign_in.person_claims import facts_of
 from engine.callers.sign_in.provider import Provider
 from engine.callers.sign_in.refusal import ProviderUnavailable, SignInRefused, error_code
 from engine.config.callers import JwtIssuer

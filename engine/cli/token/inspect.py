@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from engine.app.services.bearers import bearers_of, key_sets_of
-from engine.callers.jwt.form import unverified
+from engine.callers.jwt.compact_form import unverified
 from engine.callers.jwt.refusal import KeysUnavailable, TokenRefused
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.cli.output import format_option

@@ -27,7 +27,7 @@ from engine.edge.falcon_application import Application
 from engine.exchange.caller_connection import InternalCaller
 from engine.exchange.exchange import MISSING
 from engine.exchange.internal_request import Request
-from engine.mock.invent import invent
+from engine.mock.generated_values import invent
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.rehearse import capture_log
 from engine.offline.rehearsal.stand_ins import (

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.app.services.plan_needs import carried_claims
-from engine.callers.jwt.form import has_form, unverified
+from engine.callers.jwt.compact_form import has_form, unverified
 from engine.callers.jwt.rights import MAX_TIME, caller_of, check_claims, choose_issuer
 from engine.plan.plan import Plan
 from engine.values.caller import Caller

@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 import gevent
 
 from engine.exchange.request_record import Traffic
-from engine.relay.websocket import ending
-from engine.relay.websocket.ending import Ending
+from engine.relay.websocket import close_frames
+from engine.relay.websocket.close_frames import Ending
 
 CHECK_INTERVAL = 0.5
 """Seconds between two checks of the time limits."""
@@ -64,7 +64,7 @@ class Sessions:
             self._checking = True
             gevent.spawn(self._check)
         if self._stopping:
-            session.end(ending.restart())
+            session.end(close_frames.restart())
         try:
             session.run()
         finally:
@@ -79,7 +79,7 @@ class Sessions:
         """The worker stops: end every session, and those that begin later, with code 1012."""
         self._stopping = True
         for session in list(self._open):
-            session.end(ending.restart())
+            session.end(close_frames.restart())
 
     def end(self, traffic: Traffic, end: Ending) -> None:
         """End the session that counts in `traffic`, if it is open."""

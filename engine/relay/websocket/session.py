@@ -3,7 +3,7 @@
 The law of the frames: text, binary and continuation frames are relayed unchanged, in the same
 pieces, unless messages are edited. The gateway answers a ping and also relays it; the pong to the
 relayed ping is dropped, so that one ping gets one pong. Any other pong is relayed (RFC 6455 5.5.3).
-A close is relayed with its code and reason; see `ending.py`.
+A close is relayed with its code and reason; see `close_frames.py`.
 
 The gateway pings a side that is silent for `ping` seconds; if it stays silent for as long again, it
 counts as disconnected.
@@ -21,9 +21,9 @@ from websockets.frames import CLOSE, PING, PONG, TEXT, Close, Frame
 from engine.exchange.request_record import Traffic
 from engine.exchange.token_bucket import TokenBucket
 from engine.process.loop_turn import await_turn
-from engine.relay.websocket import ending
+from engine.relay.websocket import close_frames
 from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
-from engine.relay.websocket.ending import Ending
+from engine.relay.websocket.close_frames import Ending
 from engine.relay.websocket.endpoint import Liveness
 from engine.relay.websocket.frames import Violation, sendable
 from engine.relay.websocket.message_edits import EditedFrames, MessageEdits
@@ -114,9 +114,9 @@ class Session:
         limits = self._limits
         if now - self._start > limits.session:
             reason = f"the session reached its limit of {duration_text(limits.session)}"
-            self.end(ending.close_both(1001, reason))
+            self.end(close_frames.close_both(1001, reason))
         elif now - self._last_message > limits.idle:
-            self.end(ending.close_both(1001, f"no message for {duration_text(limits.idle)}"))
+            self.end(close_frames.close_both(1001, f"no message for {duration_text(limits.idle)}"))
         for channel, liveness in self._liveness:
             if liveness.is_lost(now, paused=channel in self._paused):
                 self.end(self._disconnected(channel))
@@ -139,7 +139,7 @@ class Session:
                         self._count_ping(pings, source)
                         sink.send(PONG, frame.data)
                 elif opcode is CLOSE:
-                    self.end(ending.close_received(source.closed))
+                    self.end(close_frames.close_received(source.closed))
                 else:
                     if is_long := len(frame.data) > LONG_EVENT:
                         await_turn()  # to read, to send and to search it takes milliseconds each
@@ -161,10 +161,12 @@ class Session:
             self.end(self._disconnected(source))
         except Violation as violation:
             of_caller = source is self._caller
-            ending_of = ending.caller_violation if of_caller else ending.upstream_violation
+            ending_of = (
+                close_frames.caller_violation if of_caller else close_frames.upstream_violation
+            )
             self.end(ending_of(violation))
         except Exception:
-            self.end(ending.close_both(1011, "the gateway failed"))
+            self.end(close_frames.close_both(1011, "the gateway failed"))
             raise
 
     def _send_edited(self, frame: Frame, source: Channel, sink: Channel) -> None:
@@ -174,7 +176,7 @@ class Session:
             message = self._edited[source].feed(frame)
         except GatewayError as error:
             if self._error is None:
-                self.end(ending.close_both(1008, error.message))
+                self.end(close_frames.close_both(1008, error.message))
             else:
                 self._caller.send(TEXT, self._error(error))
             return
@@ -214,8 +216,8 @@ class Session:
 
     def _disconnected(self, source: Channel) -> Ending:
         if source is self._caller:
-            return ending.caller_disconnected()
-        return ending.upstream_disconnected()
+            return close_frames.caller_disconnected()
+        return close_frames.upstream_disconnected()
 
     def _close(self) -> None:
         """Close both sides at the same time."""

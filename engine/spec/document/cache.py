@@ -2,8 +2,9 @@
 
 An entry is JSON, which cannot run code. Its name is a hash of the document, its overlays, and the
 code that reads documents; it contains the hashes of the other files. Its first line has all but the
-large mappings; their members follow, and are parsed when they are read (`packed.py`). Without a
-valid entry, a document is read from its files. `cache_folder.py` says which entries are read.
+large mappings; their members follow, and are parsed when they are read (`packed_mappings.py`).
+Without a valid entry, a document is read from its files. `cache_folder.py` says which entries are
+read.
 
 Beside it are findings about the document that only `modelway check` looks for.
 """
@@ -28,7 +29,7 @@ from msgspec import MsgspecError, Struct
 from engine.source.files import is_file, read_text
 from engine.source.problem import Findings, Level, Path, Problem
 from engine.source.reader import SourceDocument
-from engine.spec.document import cache_folder, packed
+from engine.spec.document import cache_folder, packed_mappings
 from engine.spec.document.node import Library
 from engine.values.trees import Json
 
@@ -110,7 +111,7 @@ class CacheEntry:
             return
         self._file = self._name_of(is_alone=_is_alone(library))
         order = {id(marked): index for index, (_, marked) in enumerate(files)}
-        shells = [packed.separated(marked.value) for marked in library.files.values()]
+        shells = [packed_mappings.separated(marked.value) for marked in library.files.values()]
         members = ",".join(text for _, texts in shells for text in texts)
         self._digests = [_digest(marked.text) for _, marked in files]
         entry = {
@@ -250,7 +251,7 @@ def _values(entry: Json, members: str) -> list[object]:
         for length in lengths:
             texts.append(members[start : start + length])
             start += length + 1
-        values.append(packed.joined(shell, texts))
+        values.append(packed_mappings.joined(shell, texts))
     return values
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from engine.source.problem import Path, Source
 from engine.source.reader import SourceDocument, read_file
-from engine.spec.document import packed
+from engine.spec.document import packed_mappings
 from engine.spec.document.graft_source import GraftSource
 from engine.spec.document.reference_target import UNUSABLE_NAME, pointer_steps, target_of
 from engine.values.json_pointer import escape
@@ -65,15 +65,15 @@ class Library:
         is not kept. The memory is free for the next document; if the values of all documents were
         freed together, what is in use between them would keep most of it."""
         for document in self.documents:
-            document.value = packed.packed(document.value)
+            document.value = packed_mappings.packed(document.value)
 
     def unpacked(self) -> Library:
         """A copy with plain values, for readers that read all of them, or read mappings in C."""
-        return self._copy(packed.unpacked)
+        return self._copy(packed_mappings.unpacked)
 
     def parsed_once(self) -> Library:
         """A copy that keeps what is read of it, for readers that tell values apart by `id()`."""
-        return self._copy(packed.parsed_once)
+        return self._copy(packed_mappings.parsed_once)
 
     def _copy(self, convert: Callable[[object], object]) -> Library:
         files = {uri: replace(file, value=convert(file.value)) for uri, file in self.files.items()}
@@ -81,7 +81,7 @@ class Library:
 
     def has_any_key(self, keys: tuple[bytes, ...]) -> bool:
         """Whether a mapping in the files may have one of these keys, each given as `"key":`."""
-        return any(packed.has_any_key(file.value, keys) for file in self.files.values())
+        return any(packed_mappings.has_any_key(file.value, keys) for file in self.files.values())
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:

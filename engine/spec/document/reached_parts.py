@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from engine.source.problem import Path
 from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import Library
-from engine.spec.document.packed import json_of
+from engine.spec.document.packed_mappings import json_of
 from engine.spec.document.path_items import ADDITIONAL, METHODS
 from engine.spec.document.reference_target import UNUSABLE_NAME, pointer_steps, target_of
 

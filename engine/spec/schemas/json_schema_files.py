@@ -16,7 +16,7 @@ from engine.source.problem import Path
 from engine.spec.document import discriminators
 from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import Library, Node
-from engine.spec.document.packed import unpacked
+from engine.spec.document.packed_mappings import unpacked
 from engine.spec.document.schema_keywords import LITERAL, NAMING
 from engine.spec.document.schema_types import is_marked
 from engine.spec.schemas.lenient_schema import EXACT, described_mappings, optional_members, relax

@@ -14,11 +14,11 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from engine.stores.database.database import Database
 from engine.stores.database.failures import DatabaseError, RowsRefused
+from engine.stores.database.maintenance import delete_before, fill, has_sums
 from engine.stores.database.partitions import create_months
 from engine.stores.database.schema import ledger, usage
 from engine.stores.database.sqlite_pending_sums import add_sums
 from engine.stores.database.sums import UsageFilter, conditions
-from engine.stores.database.upkeep import delete_before, fill, has_sums
 from engine.stores.ledger_entry import Entry
 
 _POSTGRESQL_TYPES = {

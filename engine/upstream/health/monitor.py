@@ -18,7 +18,7 @@ from engine.config.upstreams import UpstreamConfig
 from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.process.periodic import PeriodicTask
 from engine.upstream.addresses.replicas import Replica
-from engine.upstream.health.judge import INTERVAL, Group, Judge
+from engine.upstream.health.outlier_ejection import INTERVAL, Group, Judge
 from engine.upstream.health.probes import Prober, ServerProbe
 from engine.upstream.health.target_health import HealthSettings, TargetHealth
 from engine.upstream.health.target_limits import LimitsSettings, TargetLimits

@@ -45,7 +45,7 @@ log = logging.getLogger("modelway")
 
 
 class JudgedGroup(Protocol):
-    """Targets that can replace each other (`engine.upstream.health.judge`)."""
+    """Targets that can replace each other (`engine.upstream.health.outlier_ejection`)."""
 
     members: Sequence[TargetHealth]
 

@@ -10,7 +10,7 @@ from gevent.event import Event
 
 from engine.exchange.member_protocols import Socket
 from engine.relay.websocket.channel import Channel, Stopped
-from engine.relay.websocket.ending import close_both
+from engine.relay.websocket.close_frames import close_both
 from engine.relay.websocket.endpoint import Closed, Endpoint
 from engine.upstream.client.failures import Reset
 

@@ -8,7 +8,7 @@ import gevent
 import gevent.socket
 
 from engine.exchange.request_record import Traffic
-from engine.relay.websocket import ending
+from engine.relay.websocket import close_frames
 from engine.relay.websocket.session import SessionLimits
 from tests.support.frames import (
     CLOSE,
@@ -20,10 +20,10 @@ from tests.support.session import session, until
 
 def test_a_session_ends_when_its_token_is_revoked_and_the_others_go_on():
     with session(error=lambda error: error.code.encode()) as between:
-        between.sessions.end(Traffic(), ending.token_revoked())  # another session's
+        between.sessions.end(Traffic(), close_frames.token_revoked())  # another session's
         between.caller.send(TEXT, b"hi")
         assert between.upstream.next().data == b"hi"
-        between.sessions.end(between.traffic, ending.token_revoked())
+        between.sessions.end(between.traffic, close_frames.token_revoked())
         assert between.caller.next().data == b"invalid_api_key"
         assert between.caller.closed() == (1008, "the token was revoked or has expired")
         assert between.upstream.closed()[0] == 1001

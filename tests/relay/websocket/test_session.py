@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from websockets.frames import Opcode
 
 from engine.exchange.request_record import Traffic
-from engine.relay.websocket import ending
+from engine.relay.websocket import close_frames
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.frames import FrameWriter
 from engine.relay.websocket.handshake import deflate_offer, negotiate_deflate, negotiated_deflate
@@ -292,7 +292,7 @@ def hang_up(sock, how):
 
 
 def test_an_upstream_is_waited_for_less_than_a_second_once_its_caller_has_left():
-    assert ending.caller_disconnected().timeout < 1
+    assert close_frames.caller_disconnected().timeout < 1
 
 
 @pytest.mark.parametrize("how", ["end", "half"])

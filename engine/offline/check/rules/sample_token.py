@@ -3,7 +3,7 @@ its signature and its age."""
 
 from __future__ import annotations
 
-from engine.callers.jwt.form import unverified
+from engine.callers.jwt.compact_form import unverified
 from engine.callers.jwt.refusal import TokenRefused
 from engine.callers.jwt.rights import caller_of, is_for, meets
 from engine.config.callers import JwtIssuer

@@ -10,8 +10,8 @@ import time
 import gevent
 import pytest
 
-from engine.telemetry import sink as module
-from engine.telemetry.sink import Sink
+from engine.telemetry import log_sink as module
+from engine.telemetry.log_sink import Sink
 
 
 @pytest.fixture

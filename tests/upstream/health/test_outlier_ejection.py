@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine.config.health import EjectionConfig
-from engine.upstream.health import judge
-from engine.upstream.health.judge import Group, Judge
+from engine.upstream.health import outlier_ejection
+from engine.upstream.health.outlier_ejection import Group, Judge
 from engine.upstream.health.target_health import HealthSettings, TargetHealth
 from engine.upstream.targets.target_state import FIRST, LAST
 from engine.values.machine_state import LocalState
@@ -211,7 +211,7 @@ def test_groups_in_which_nothing_happens_cost_no_comparison(monkeypatch) -> None
     worker = Worker(LocalState(), ["a", "b"])
     succeed(worker.targets[0], open_attempt(worker.targets[0], 100.0), 100.1)
     worker.judge.step(101.0)
-    monkeypatch.setattr(judge, "ejections", lambda members: pytest.fail("compared"))
+    monkeypatch.setattr(outlier_ejection, "ejections", lambda members: pytest.fail("compared"))
     worker.judge.step(102.0)
 
 

@@ -1,6 +1,6 @@
 """Of the claims of a person, the config's own are kept, each under its place."""
 
-from engine.callers.sign_in.facts import entry_of_facts, facts_of, places_of
+from engine.callers.sign_in.person_claims import entry_of_facts, facts_of, places_of
 from tests.support.each import each
 from tests.support.signed_tokens import ENTRY, issuers
 

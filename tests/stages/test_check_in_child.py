@@ -12,8 +12,8 @@ from engine.process.child_process import ChildFailed
 from engine.spec.bodies.body_parsers import parse_json
 from engine.spec.bodies.request_bodies import Bodies, BodyRule
 from engine.spec.schemas.schema_validator import SchemaValidator
-from engine.stages import check_apart
-from engine.stages.check_apart import may_take_long
+from engine.stages import check_in_child
+from engine.stages.check_in_child import may_take_long
 from engine.stages.validate import Checks
 from engine.values.errors import GatewayError
 from tests.support import documents
@@ -61,7 +61,7 @@ def test_the_squares_of_the_lengths_of_texts_count(value: Any, is_long: bool) ->
 def test_a_check_that_takes_too_long_is_ended_while_others_go_on(
     slow: SchemaValidator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check_apart, "SECONDS", 0.3)
+    monkeypatch.setattr(check_in_child, "SECONDS", 0.3)
     turns = 0
 
     def count() -> None:
@@ -103,15 +103,15 @@ def test_a_child_that_fails_is_not_the_fault_of_the_caller(
     def fail(*_: Any) -> None:
         raise ChildFailed("was killed by SIGKILL")
 
-    monkeypatch.setattr(check_apart, "compute_in_child", fail)
+    monkeypatch.setattr(check_in_child, "compute_in_child", fail)
     assert refusal(b'{"m": "aab%b"}' % (b"b" * 10_000), slow).status == 503
 
 
 def test_a_body_waits_for_the_checks_of_others_for_a_time(
     slow: SchemaValidator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check_apart, "SECONDS", 1.0)
-    monkeypatch.setattr(check_apart, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(check_in_child, "SECONDS", 1.0)
+    monkeypatch.setattr(check_in_child, "WAIT_SECONDS", 0.2)
     body = b'{"m": "%b"}' % (b"a" * 120_000)
     first = gevent.spawn(refusal, body, slow)
     gevent.sleep(0.05)

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from engine.spec.document.packed import (
+from engine.spec.document.packed_mappings import (
     Packed,
     has_any_key,
     joined,

@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.callers.jwt.form import has_form, parse, unverified
+from engine.callers.jwt.compact_form import has_form, parse, unverified
 from engine.callers.jwt.refusal import TokenRefused
 from tests.support.each import each
 from tests.support.signed_tokens import claims, token

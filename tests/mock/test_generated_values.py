@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.mock.invent import invent
+from engine.mock.generated_values import invent
 from engine.spec.schemas.compiled_schemas import Schemas
 from tests.support.documents import document, library
 from tests.support.each import each

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text, update
 
-from engine.callers import lookup
-from engine.callers.lookup import TokenNotFound
+from engine.callers import token_by_name
+from engine.callers.token_by_name import TokenNotFound
 from engine.stores.database import tokens
 from engine.stores.database.database import Database
 from engine.stores.database.open_database import open_database
@@ -19,7 +19,7 @@ from engine.stores.database.tokens import Token
 
 def refusal_of(url: str, name: str = "alice", currency: str = "USD") -> str:
     with pytest.raises(TokenNotFound) as caught:
-        lookup.caller(url, name, currency)
+        token_by_name.caller(url, name, currency)
     return str(caught.value)
 
 
@@ -32,13 +32,13 @@ def url(records: Database, records_url: str) -> str:
 
 
 def test_lookup_returns_the_caller_of_the_token(url: str) -> None:
-    caller = lookup.caller(url, "alice", "USD")
+    caller = token_by_name.caller(url, "alice", "USD")
     assert (caller.name, caller.models, caller.expires) == ("alice", ("gpt-*",), 9e9)
     assert [limit.kind for limit in caller.limits] == ["requests"]
 
 
 def test_a_revoked_token_has_expired(url: str) -> None:
-    assert lookup.caller(url, "robert", "USD").expires == 0.0
+    assert token_by_name.caller(url, "robert", "USD").expires == 0.0
 
 
 def test_a_near_name_is_named(url: str) -> None:
