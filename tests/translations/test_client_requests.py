@@ -969,3 +969,17 @@ def test_a_chat_may_have_calls_and_results_as_anthropic_has_them(target: str) ->
     call["input"] = "a"
     with pytest.raises(GatewayError, match="input"):
         exchange("chat_completions", target, requests[0])
+
+
+@pytest.mark.parametrize("target", MODELS)
+def test_texts_among_the_parts_of_a_content_are_parts(target: str) -> None:
+    """As vLLM takes them (`ChatCompletionContentPartParam` may be a string)."""
+    parts = {"chat_completions": "text", "messages": "text", "responses": "input_text"}
+    for caller, kind in parts.items():
+        name = "input" if caller == "responses" else "messages"
+        limit = {"max_tokens": 9} if caller == "messages" else {}
+        found = [
+            sent(caller, target, {name: [{"role": "user", "content": content}], **limit})
+            for content in (["Hi", "Ho"], [{"type": kind, "text": o} for o in ("Hi", "Ho")])
+        ]
+        assert found[0] == found[1]

@@ -20,8 +20,7 @@ def single_calls(fragments: Iterable[Call]) -> Iterator[Call]:
     for fragment in fragments:
         function = fragment.function or fragment
         text = function.arguments or function.parameters or ""
-        texts = joined_objects(text) if "}" in text else [text]
-        if texts == [text]:
+        if (texts := joined_objects(text)) == [text]:
             yield fragment
             continue
         for number, arguments in enumerate(texts):

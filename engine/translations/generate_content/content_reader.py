@@ -49,6 +49,7 @@ _ROLES: dict[str, Literal["user", "assistant"]] = {
     "function": "user",
     "tool": "user",
     "model": "assistant",
+    "assistant": "assistant",  # who came from another format
 }
 _RESULTS = ("result", "output", "error")
 """Members that alone hold what a tool returned."""

@@ -37,7 +37,7 @@ _PLACES = {
     "stop": "stop_sequences",
     "parallel_calls": "tool_choice.disable_parallel_tool_use",
 }
-_HARMLESS = {"type": Raw(b'"custom"'), "allowed_callers": Raw(b'["direct"]')}
+_DIRECT = Raw(b'["direct"]')
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
@@ -120,12 +120,11 @@ def _read_message(message: MessageObject, place: str, unread: list[str]) -> Mess
 
 def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
     kind = kind_of(raw, place)
-    if kind not in (None, "custom"):
+    if kind not in (None, "custom", "function"):
         return _built_in(kind, raw, place, unread)
     tool = ToolObject.read(raw, place, unread)
-    for name, harmless in _HARMLESS.items():
-        if (value := present(getattr(tool, name))) is not None and value != harmless:
-            unread.append(f"{place}.{name}")
+    if present(tool.allowed_callers) not in (None, _DIRECT):
+        unread.append(f"{place}.allowed_callers")
     description = tool.description or ""
     if (examples := present(tool.input_examples)) is not None and bytes(examples) != b"[]":
         description += f"\n\nExamples of its input: {bytes(examples).decode()}"
@@ -149,7 +148,7 @@ def _built_in(name: str, raw: Raw, place: str, unread: list[str]) -> BuiltInTool
     members = Members(raw, place, unread)
     members.text("type")
     members.text("name")
-    if members.peek("allowed_callers") == bytes(_HARMLESS["allowed_callers"]):
+    if members.peek("allowed_callers") == bytes(_DIRECT):
         members.raw("allowed_callers")
     members.rest()  # the options are this vendor's: each is noted as unread
     return BuiltInTool(name=name, raw=raw, kind="web_search", place=place)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Raw
 
+from engine.translations.neutral.json_members import NULL, OBJECT, value_of
 from engine.translations.neutral.language import Feature, Features, each_alone
 from engine.translations.neutral.request_json import JsonObject, UnknownObject
 
@@ -90,6 +91,12 @@ class ToolObject(JsonObject):
     input_schema: Raw = Raw()
     input_examples: Raw = Raw()
     strict: bool | None = None
+
+    @classmethod
+    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
+        """The members, also of a function as OpenAI's APIs have it."""
+        members |= value_of(OBJECT, members.pop("function", NULL)) or {}
+        return {"input_schema": members.pop("parameters", NULL), **members}
 
 
 class RequestObject(JsonObject):

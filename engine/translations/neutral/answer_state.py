@@ -157,10 +157,8 @@ class AnswerState(Struct, kw_only=True):
             if event.finishes[candidate].stop != "length":
                 raise _wrong_arguments(name)
         event.finishes = {
-            candidate: agreed(
-                finish, calls=candidate in self._callers, speaks=candidate in self._speakers
-            )
-            for candidate, finish in event.finishes.items()
+            at: agreed(finish, calls=at in self._callers, speaks=at in self._speakers)
+            for at, finish in event.finishes.items()
         }
         if self.usage is not None:
             event.usage = self.usage()
@@ -198,11 +196,11 @@ def agreed(finish: events.Finish, *, calls: bool, speaks: bool) -> events.Finish
     One that has neither lost its calls on its way. Raises BrokenAnswer."""
     if calls and finish.stop in _CALLING:
         return replace(finish, stop="tool_calls", sequence="")
-    if finish.stop == "tool_calls" and not calls and speaks:
-        return replace(finish, stop="end")
-    if finish.stop == "tool_calls" and not calls:
+    if calls or finish.stop != "tool_calls":
+        return finish
+    if not speaks:
         raise events.BrokenAnswer("the upstream's answer ends for tool calls, but it has none")
-    return finish
+    return replace(finish, stop="end")
 
 
 def _wrong_arguments(name: str) -> events.BrokenAnswer:

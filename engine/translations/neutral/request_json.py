@@ -224,8 +224,11 @@ def _any_of(kinds: list[Any]) -> _Read:
     readers = {str(kind.tag): kind.cls.read for kind in kinds if kind.cls is not UnknownObject}
     tag = kinds[0].tag_field or ""
     *tags, last_tag = readers
+    text = next((name for name in ("text", "input_text") if name in readers), "").encode()
 
     def read(raw: Raw, place: str, unread: list[str]) -> Any:
+        if text and bytes(memoryview(raw)[:1]) == b'"':  # a text among parts, as vLLM takes it
+            raw = Raw(b'{"type":"%b","text":%b}' % (text, bytes(raw)))
         kind = kind_of(raw, place, tag)
         if kind in readers:
             return readers[kind](raw, place, unread)

@@ -27,6 +27,8 @@ def read_other_part(
     block = _READERS[kind](members) if kind in _READERS else None
     if block is None:
         return neutral.Foreign(kind=prefix + kind)
+    if members.peek("citations").replace(b" ", b"") == b'{"enabled":false}':
+        members.raw("citations")
     members.rest()
     return block
 
@@ -100,8 +102,6 @@ def _with_source(kind: _Kind) -> Callable[[Members], neutral.Block | None]:
         value = source.text(name)
         if make is None or value is None or source.copy():
             return None
-        if part.peek("citations").replace(b" ", b"") == b'{"enabled":false}':
-            part.raw("citations")
         if form == "url" and kind == "document":
             media_type = "application/pdf"
         title = part.text("title") or ""
@@ -111,6 +111,12 @@ def _with_source(kind: _Kind) -> Callable[[Members], neutral.Block | None]:
         return media
 
     return read
+
+
+def _search_result(part: Members) -> neutral.Block:
+    """What a search of the caller's found (Anthropic), as a text."""
+    found = "\n".join(each.text("text") or "" for each in part.objects("content"))
+    return neutral.Text(text=f"{part.text('title') or ''}\n{part.text('source') or ''}\n{found}")
 
 
 _SOURCES: dict[str, tuple[str, Callable[[str, str], neutral.Source]]] = {
@@ -132,4 +138,5 @@ _READERS: dict[str, Callable[[Members], neutral.Block | None]] = {
     **dict.fromkeys(("file", "input_file"), _file),
     "image": _with_source("image"),
     "document": _with_source("document"),
+    "search_result": _search_result,
 }

@@ -126,7 +126,7 @@ def read_first_content(
         if is_translated:
             return _open_stream(response, dialect, beat, Filter(), content)
         cleaner = Cleaner(dialect.stream)
-        _open_stream(response, dialect, beat, cleaner, content)
+        _open_stream(response, dialect, beat, cleaner, content, chat_path)
         content.first = cleaner.mend(content.first)
         return content
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
@@ -153,9 +153,11 @@ def _open_stream(
     beat: float | None,
     events: Filter,
     content: FirstContent,
+    chat_path: str = "",
 ) -> FirstContent:
     """The events of a stream up to the first one with content."""
     content.events, count, size, ended = events, 0, 0, False
+    foreign: Any = None
     if content.is_silent:
         content.first = dialect.heartbeat
         return content
@@ -186,13 +188,24 @@ def _open_stream(
                 raise ErrorFirst(document)
             if document == _END_MARKER:
                 ended = True
+            elif chat_path and _is_foreign(document, dialect, chat_path):
+                foreign = foreign or document
             elif dialect.has_content(document):
                 return content
         if isinstance(failure := events.failure, NotAnEvent):
             raise _error_first(failure, dialect)
     if ended:
-        raise ErrorFirst(NO_CONTENT)
+        raise ErrorFirst(foreign if error_text(foreign) else NO_CONTENT)
     return content
+
+
+def _is_foreign(document: Any, dialect: Dialect, chat_path: str) -> bool:
+    """Whether an event is none of a chat's answer: a page, or an object with a message that no sign
+    shows to be an error. Others may follow it."""
+    if isinstance(document, dict) and not error_text(document):
+        return False
+    is_known = bool(dialect.answer_members) and dialect.task(chat_path) == "chat"
+    return is_known and dialect.ends([document]) is None
 
 
 def _events_in(arrived: bytes) -> Iterable[bytes]:

@@ -42,6 +42,7 @@ from tests.translations.generate_content.request_reading import (
         ({"role": "function"}, "user"),
         ({"role": "tool"}, "user"),
         ({"role": "model"}, "assistant"),
+        ({"role": "assistant"}, "assistant"),
     ],
 )
 def test_a_role(role: Json, neutral: str) -> None:

@@ -26,7 +26,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.json_members import WrongType
 from engine.translations.neutral.language import RequestLine
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking, ToolChoice
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking, Tool, ToolChoice
 from tests.support.each import each
 
 PLACE = "messages[0].content[0]"
@@ -113,7 +113,7 @@ def test_a_source_with_more_members_is_one_of_this_vendor() -> None:
     assert request.unread == []  # the block itself is what other languages lose
 
 
-@each("kind", ["search_result", "container_upload", "hologram"])
+@each("kind", ["web_fetch_tool_result", "container_upload", "hologram"])
 def test_a_block_of_this_vendor_is_kept_whole(kind: str) -> None:
     block = read_block({"type": kind, "x": [1.0]})
     raw = b'{"type": "%s", "x": [1.0]}' % kind.encode()
@@ -186,6 +186,26 @@ def test_thinking(members: dict[str, Any], thinking: Thinking | None) -> None:
 def test_tool_choice(choice: dict[str, Any], neutral: ToolChoice, parallel: bool | None) -> None:
     request = read(messages=[], tool_choice=choice)
     assert (request.tool_choice, request.parallel_calls) == (neutral, parallel)
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+@each(
+    "tool",
+    [
+        {"type": "function", "function": {"name": "f", "description": "d", "parameters": SCHEMA}},
+        {"type": "function", "name": "f", "description": "d", "parameters": SCHEMA},
+        {"type": "function", "name": "f", "description": "d", "input_schema": SCHEMA},
+    ],
+)
+def test_a_function_in_the_words_of_openai_is_one(tool: dict[str, Any]) -> None:
+    request = read(messages=[], tools=[tool])
+    (function,) = request.tools
+    assert isinstance(function, Tool)
+    assert (function.name, function.description) == ("f", "d")
+    assert json.loads(bytes(function.schema or b"")) == SCHEMA
+    assert request.unread == []
 
 
 def test_a_web_search_is_one_whose_options_are_this_vendors() -> None:

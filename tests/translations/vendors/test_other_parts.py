@@ -84,6 +84,15 @@ def read(part: Json) -> tuple[Block, list[str]]:
             {"type": "image", "source": {"type": "file", "file_id": "f"}},
             Media(kind="image", source=UPLOADED),
         ),
+        (
+            {
+                "type": "search_result",
+                "title": "Walls",
+                "source": "https://a",
+                "content": [{"type": "text", "text": "Red"}, {"type": "text", "text": "Blue"}],
+            },
+            Text(text="Walls\nhttps://a\nRed\nBlue"),
+        ),
     ],
 )
 def test_parts_of_other_formats(part: Json, block: Block) -> None:

@@ -16,6 +16,7 @@ from engine.upstream.client import failures
 from engine.upstream.responses.first_content import (
     HELD_BYTES,
     HELD_EVENTS,
+    NO_CONTENT,
     ErrorFirst,
     FirstContent,
     Misframed,
@@ -425,6 +426,37 @@ ANY = st.recursive(
     ),
     max_leaves=12,
 )
+
+
+CHATS = [
+    ("openai", "/v1/chat/completions", {"choices": [{"delta": {"content": "Hi"}}]}),
+    ("openai", "/v1/responses", {"type": "response.output_text.delta", "delta": "Hi"}),
+    ("anthropic", "/v1/messages", {"type": "content_block_delta", "delta": {"text": "Hi"}}),
+    (
+        "gemini",
+        "/v1beta/models/g:streamGenerateContent",
+        {"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]},
+    ),
+]
+
+
+@each(("name", "path", "answer"), CHATS)
+def test_a_stream_of_a_chat_with_nothing_but_a_message_or_a_page_has_failed(
+    name: str, path: str, answer: Any
+) -> None:
+    """Such as `data: {"message": "..."}` of servers behind a proxy: a caller took it for a complete
+    stream."""
+    dialect, message = dialects.get(name), {"message": "No model is loaded."}
+    for document, error in ((message, message), ("<html></html>", NO_CONTENT)):
+        response: Any = FakeResponse(200, EVENTS, [event(document)])
+        with pytest.raises(ErrorFirst) as excinfo:
+            read_first_content(response, dialect, chat_path=path)
+        assert excinfo.value.document == error
+        response = FakeResponse(200, EVENTS, [event(document), event(answer)])
+        content = read_first_content(response, dialect, chat_path=path)
+        assert content.first == event(document) + event(answer)
+    response = FakeResponse(200, EVENTS, [event(message)])
+    assert read_first_content(response, dialect, chat_path="/v1/other").first == event(message)
 
 
 @given(ANY)
