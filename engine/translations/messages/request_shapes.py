@@ -95,7 +95,8 @@ class ToolObject(JsonObject):
     @classmethod
     def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
         """The members, also of a function as OpenAI's APIs have it."""
-        members |= value_of(OBJECT, members.pop("function", NULL)) or {}
+        function = value_of(OBJECT, members.pop("function", NULL))
+        members |= function or {}
         return {"input_schema": members.pop("parameters", NULL), **members}
 
 
