@@ -48,14 +48,9 @@ class ListedModel(Struct, frozen=True):
         return tuple(op for op in entry_operations if op.task in tasks)
 
 
-def listed_models(config: Config) -> Mapping[str, ListedModel]:
-    """All models that lists show, by name."""
-    return _ListedModels(config)
-
-
-class _ListedModels(Mapping[str, ListedModel]):
-    """Makes each model when it is read: 10,000 take 15 ms, and would hold 0.7 MB in each worker,
-    for lists that it makes once."""
+class ListedModels(Mapping[str, ListedModel]):
+    """All models that lists show, by name. Each is made when it is read: 10,000 take 15 ms, and
+    would hold 0.7 MB in each worker, for lists that it makes once."""
 
     def __init__(self, config: Config) -> None:
         self._config = config

@@ -61,8 +61,9 @@ def apply_overlays(
     for file in files:
         real = os.path.realpath(file)
         if real in visited:
-            hint = "name each file once, the base first"
-            _note_file(findings, str(file), "MW112", "the file is named twice", hint)
+            message, hint = "the file is named twice", "name each file once, the base first"
+            problem = Problem(str(file), 0, 0, Level.ERROR, "MW112", message, hint)
+            findings.unsorted.append(problem)
             continue
         visited.add(real)
         overlay = read_file(file, str(file), expander(environ, file.absolute().parent), TAGS)
@@ -208,10 +209,6 @@ def _scalar_places(part: _Part) -> Iterator[tuple[str, int, int]]:
             yield from _scalar_places(entry)
     else:
         yield part.origin.document.file, *part.origin.document.place(part.origin.path)
-
-
-def _note_file(findings: Findings, file: str, code: str, message: str, hint: str) -> None:
-    findings.unsorted.append(Problem(file, 0, 0, Level.ERROR, code, message, hint))
 
 
 def _note(

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine import dialects
 from engine.config.config import Config
-from engine.config.listed_models import ListedModel, listed_model, listed_models
+from engine.config.listed_models import ListedModel, ListedModels, listed_model
 from engine.config.operations_by_model import ModelOperations
 from engine.config.prices import prices_of
 from engine.dialects.interface.chat_format import ChatFormat
@@ -172,7 +172,7 @@ def _all_models(config: Config, operations: ModelOperations) -> Iterator[ListedM
     can be called."""
     for name, entry in config.models.items():
         yield ListedModel(name, entry) if "*" in name else listed_model(name, entry, config)
-    for model in listed_models(config).values():
+    for model in ListedModels(config).values():
         if model.provider_model is not None and model.operations(operations):
             yield model
 

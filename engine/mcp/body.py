@@ -69,7 +69,8 @@ class BodyArgument(Struct, frozen=True):
             return self._bytes(value)
         if self.kind == "multipart":
             self._check(_without_files(value, self.files))
-            return _with_files(value, self.files), self.media_type
+            parts = {n: _files_of(v, n) if n in self.files else v for n, v in value.items()}
+            return parts, self.media_type
         self._check(value)
         if self.kind == "form" and not isinstance(value, Mapping):
             raise InvalidArguments(BODY, "expected an object")
@@ -210,16 +211,12 @@ def _kind(media_type: str, rules: Mapping[str, BodyRule]) -> str:
     if kind and kind != "parts":
         rule = rules.get(media_type)
         return kind if rule is not None and rule.parse is not None else _plain_kind(media_type)
-    return body_kind(media_type) or _kind_of_range(media_type)
+    return body_kind(media_type) or ("json" if media_type in ("*/*", "application/*") else "")
 
 
 def _plain_kind(media_type: str) -> str:
     """The kind of a sequence that its document describes as a text."""
     return "text" if media_type.startswith("text/") or "json" in media_type else ""
-
-
-def _kind_of_range(media_type: str) -> str:
-    return "json" if media_type in ("*/*", "application/*") else ""
 
 
 def _rank(kind: str) -> int:
@@ -265,10 +262,6 @@ def read_file(value: object, place: str) -> File:
             raise InvalidArguments(f"{place}.{name}", "expected a text")
     content = base64_bytes(value["data"], f"{place}.data")
     return File(content, value.get("filename", ""), value.get("media_type", ""))
-
-
-def _with_files(value: Mapping[str, Any], files: frozenset[str]) -> dict[str, Any]:
-    return {n: _files_of(each, n) if n in files else each for n, each in value.items()}
 
 
 def _files_of(value: object, name: str) -> object:

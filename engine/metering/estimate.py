@@ -190,13 +190,9 @@ def output_bytes(text: bytes, output: OutputMembers) -> int:
             size, at = size + len(string) - 3 * string.count(b"\\u"), match.end()
         else:
             at = value_end(text, match.start(2))
-            size += _size_of_object(at - match.start(2))
+            length = at - match.start(2)
+            size += length if length > len("{}") else 0  # an empty one stands for one that follows
     return size
-
-
-def _size_of_object(size: int) -> int:
-    """An empty object stands for one that follows, or for nothing."""
-    return size if size > len("{}") else 0
 
 
 def output_start(text: bytes, output: OutputMembers) -> int:

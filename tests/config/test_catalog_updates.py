@@ -6,7 +6,7 @@ import pytest
 
 from engine.config import providers
 from engine.config.catalog_updates import SHIPPED, with_newer
-from engine.config.listed_models import listed_models
+from engine.config.listed_models import ListedModels
 from engine.config.load import load
 from engine.config.prices import default_prices
 from engine.source.problem import Findings
@@ -53,7 +53,7 @@ def test_prices_and_lists_follow_the_catalog(tmp_path):
     prices = default_prices(config)["fast"]
     assert prices["new"].source == "groq 2030-01-31"
     assert prices[MODEL].input == 9 * 10**12
-    names = {*listed_models(config)}
+    names = {*ListedModels(config)}
     assert "new" in names
     assert "openai/gpt-oss-20b" not in names
 

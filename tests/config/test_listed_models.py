@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.config.listed_models import listed_model, listed_models
+from engine.config.listed_models import ListedModels, listed_model
 from engine.config.model_operation import ModelOperation
 from engine.config.operations_by_model import ModelOperations
 from tests.support.configs import read_config
@@ -23,18 +23,18 @@ def config(models):
 
 
 def names(models):
-    return list(listed_models(config(models)))
+    return list(ListedModels(config(models)))
 
 
 def test_a_wildcard_lists_what_its_provider_has():
-    listed = listed_models(config("{'*': {to: [{upstream: groq}]}}"))
+    listed = ListedModels(config("{'*': {to: [{upstream: groq}]}}"))
     assert listed[LLAMA].provider_model is not None
     assert (listed[LLAMA].entry.name, listed[LLAMA].title) == ("*", LLAMA)
     assert list(listed) == sorted(listed)
 
 
 def test_models_of_the_config_come_first_and_keep_their_entry():
-    listed = listed_models(
+    listed = ListedModels(
         config(
             f"{{'*': {{to: [{{upstream: groq}}]}}, z: {{to: [{{upstream: own}}]}}, "
             f"{LLAMA}: {{to: [{{upstream: own}}]}}}}"
@@ -65,7 +65,7 @@ def test_a_target_with_a_name_of_its_own_lists_nothing():
 
 
 def test_listed_names_have_the_prefix_of_their_wildcard():
-    listed = listed_models(config("{'groq/*': {to: [{upstream: groq, model: '*'}]}}"))
+    listed = ListedModels(config("{'groq/*': {to: [{upstream: groq, model: '*'}]}}"))
     assert all(name.startswith("groq/") for name in listed)
     assert listed[f"groq/{LLAMA}"].provider_model.name == LLAMA
     assert "groq/openai/gpt-oss-20b" in listed
@@ -100,7 +100,7 @@ def test_a_model_that_is_in_no_list_has_the_facts_of_its_provider():
     ],
 )
 def test_the_limits_of_a_model_of_the_config(to, limits):
-    model = listed_models(config(f"{{mine: {{to: [{to}]}}}}"))["mine"]
+    model = ListedModels(config(f"{{mine: {{to: [{to}]}}}}"))["mine"]
     assert (model.context, model.output) == limits
     assert model.provider_model is None
 
@@ -116,14 +116,14 @@ def test_a_model_has_the_operations_of_its_task():
             ModelOperation("openai.other", "openai"),
         ],
     )
-    listed = listed_models(read)
+    listed = ListedModels(read)
     assert [o.id for o in listed[LLAMA].operations(operations)] == ["openai.chat", "openai.other"]
     whisper = listed["whisper-large-v3"].operations(operations)
     assert [o.id for o in whisper] == ["openai.transcribe", "openai.other"]
 
 
 def test_a_model_is_made_when_it_is_asked_for():
-    listed = listed_models(config("{a: {to: [{upstream: own}]}, b: {to: [{upstream: own}]}}"))
+    listed = ListedModels(config("{a: {to: [{upstream: own}]}, b: {to: [{upstream: own}]}}"))
     assert (len(listed), list(listed), "c" in listed) == (2, ["a", "b"], False)
     assert listed["a"] == listed["a"]
     assert listed["a"] is not listed["a"]

@@ -4,7 +4,7 @@ import pytest
 
 from engine import credentials
 from engine.config import providers
-from engine.config.listed_models import listed_models
+from engine.config.listed_models import ListedModels
 from engine.config.starter_config import entry_lines, starter
 from engine.plan.assembly.make_plan import make_plan
 from engine.source.problem import Level
@@ -46,7 +46,7 @@ def test_a_config_of_one_provider_of_each_dialect_is_right(tmp_path, name):
 def test_each_of_several_providers_has_a_prefix(tmp_path):
     result = plan(tmp_path, "groq", "anthropic", "ollama")
     assert list(result.config.models) == ["groq/*", "anthropic/*", "ollama/*"]
-    assert "groq/llama-3.3-70b-versatile" in listed_models(result.config)
+    assert "groq/llama-3.3-70b-versatile" in ListedModels(result.config)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from engine import dialects
-from engine.config.listed_models import listed_models
+from engine.config.listed_models import ListedModels
 from engine.config.model_operation import ModelOperation
 from engine.config.models import Model, TargetConfig
 from engine.config.operations_by_model import ModelOperations
@@ -35,4 +35,4 @@ def visible_models(*names, **narrowed):
     }
     config = SimpleNamespace(models=entries, upstreams=configured)
     operations = ModelOperations(entries, configured, OPERATIONS)
-    return VisibleModels(config, operations, listed_models(config))
+    return VisibleModels(config, operations, ListedModels(config))

@@ -14,7 +14,7 @@ from engine.app.routes.upstreams import upstreams_of
 from engine.app.services.plan_needs import is_guarded, is_metered
 from engine.config.config import Config
 from engine.config.console import PLAYGROUND
-from engine.config.listed_models import listed_models
+from engine.config.listed_models import ListedModels
 from engine.config.models import Choice, Model, TargetConfig
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.answers.visible_models import VisibleModels
@@ -128,7 +128,7 @@ def parts_of(
     config = plan.config
     upstreams = upstreams_of(config, services, client, open_credential)
     health = HealthMonitor(config.upstreams, upstreams, services.machine)
-    listed = listed_models(config)
+    listed = ListedModels(config)
     catalog = _catalog(plan, services, upstreams, listed, health)
     services = _with_guard_calls(plan, services, upstreams, client)
     server, origins = config.server, config.origins

@@ -21,14 +21,9 @@ from engine.values.counters import Counters, LimitWarning
 log = logging.getLogger("modelway")
 
 
-def outbox_folder(config: Config) -> Path:
-    """The folder of the messages that wait for webhooks: on disk, with the journal."""
-    return config.stores.journal / "webhooks"
-
-
 def open_outbox(config: Config) -> Outbox:
-    """The outbox of a config with webhooks. Raises OSError."""
-    return Outbox(outbox_folder(config))
+    """The outbox of a config with webhooks, in a folder beside the journal. Raises OSError."""
+    return Outbox(config.stores.journal / "webhooks")
 
 
 def warnings_of(config: Config, counters: Counters, telemetry: WorkerTelemetry) -> LimitWarnings:

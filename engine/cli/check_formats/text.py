@@ -16,6 +16,7 @@ from engine.source.excerpt import Excerpt, excerpt, printable
 from engine.source.problem import Level, Problem
 
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
+"""The most severe first."""
 _CONTEXT = 1
 _MAX_PER_CODE = 3
 _NO_CALLERS = "`modelway token new NAME` prints an entry for `tokens`, which has none yet"
@@ -32,7 +33,8 @@ def render(report: Report) -> str:
     for file, problems in report.files.items():
         if report.quiet and not problems:
             continue
-        colour = max((_COLOURS[p.level] for p in problems), key=_worst, default="green")
+        colours = {_COLOURS[problem.level] for problem in problems}
+        colour = next((c for c in _COLOURS.values() if c in colours), "green")
         blocks.append(f"{printable(file)}: {paint(tally(problems), fg=colour)}")
     if len(report.files) > 1:
         blocks.append(f"{len(report.files)} files: {tally(report.problems)}")
@@ -73,10 +75,6 @@ def _most_severe(problems: Sequence[Problem]) -> Sequence[Problem]:
     """The errors; without any, the warnings."""
     errors = [problem for problem in problems if problem.level is Level.ERROR]
     return errors or [problem for problem in problems if problem.level is Level.WARNING]
-
-
-def _worst(colour: str) -> int:
-    return ["green", "cyan", "yellow", "red"].index(colour)
 
 
 def _plain(text: str, **style: object) -> str:

@@ -15,7 +15,7 @@ from engine.cli.output import format_option, is_terminal
 from engine.cli.routes.tables import Document, model_table, route_table, team_table, upstream_table
 from engine.cli.text_table import print_table
 from engine.config.config_files import ConfigFiles
-from engine.config.listed_models import listed_models
+from engine.config.listed_models import ListedModels
 from engine.config.model_operation import ModelOperation
 from engine.config.operations_by_model import Kind, ModelOperations
 from engine.offline.diff.kinds.targets import rule_text
@@ -152,7 +152,7 @@ def _teams(plan: Plan) -> list[Document]:
 def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
     """Every entry of `models`; for a wildcard with the models of providers that it matches."""
     listed: dict[str, list[str]] = {}
-    for model in listed_models(plan.config).values():
+    for model in ListedModels(plan.config).values():
         if model.provider_model is not None and model.operations(operations):
             listed.setdefault(model.entry.name, []).append(model.name)
     models = []

@@ -148,7 +148,10 @@ def _edits(config: Config) -> Iterator[tuple[Path, object]]:
         for kind, headers in section.get(name, {}).get("headers", {}).items():
             if kind in ("set", "add"):
                 # `${...}` in transforms has its braces doubled.
-                texts = {header: _doubled(f"{value}") for header, value in headers.items()}
+                texts = {
+                    header: f"{value}".replace("{", "{{").replace("}", "}}")
+                    for header, value in headers.items()
+                }
                 yield (*upstream.at, "headers", kind), texts
     for transform in _transforms(config):
         yield transform.at, transform.options
@@ -185,7 +188,3 @@ def _scalars(value: object, at: Path) -> Iterator[tuple[Path, str | float]]:
     for path, leaf in leaves(value, at):
         if isinstance(leaf, str | int | float) and not isinstance(leaf, bool):
             yield path, leaf
-
-
-def _doubled(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")

@@ -160,11 +160,10 @@ class Session:
         except PeerDisconnected:
             self.end(self._disconnected(source))
         except Violation as violation:
-            of_caller = source is self._caller
-            ending_of = (
-                close_frames.caller_violation if of_caller else close_frames.upstream_violation
-            )
-            self.end(ending_of(violation))
+            if source is self._caller:
+                self.end(close_frames.caller_violation(violation))
+            else:
+                self.end(close_frames.upstream_violation(violation))
         except Exception:
             self.end(close_frames.close_both(1011, "the gateway failed"))
             raise

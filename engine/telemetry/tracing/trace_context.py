@@ -24,10 +24,6 @@ _KNOWN_FLAGS = _SAMPLED | _RANDOM
 _FLAGS = ("00", "01", "02", "03")
 
 
-def _new_span_id() -> str:
-    return os.urandom(8).hex()  # zeros, which are invalid, come once in 2**64 times
-
-
 @dataclass(slots=True)
 class Trace:
     """The trace context of a request: its span, its parent ("" for none), and the `state` of other
@@ -51,7 +47,7 @@ class Trace:
         caller's."""
         span_id = self.span_id
         if self.flags & _SAMPLED:
-            span_id = _new_span_id()
+            span_id = os.urandom(8).hex()  # zeros, which are invalid, come once in 2**64 times
             self.attempts = (*self.attempts, (span_id, time.monotonic()))
         fields = [*headers]
         if not _HEADERS.isdisjoint(dict(headers)):

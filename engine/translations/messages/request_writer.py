@@ -149,11 +149,8 @@ class ToolWriter(LimitedToolWriter[Model]):
 
     def write(self, messages: list[Json]) -> Json:
         """The members, for a conversation of these written messages."""
-        tools = [
-            declaration
-            for tool in callable_tools(self._request)
-            if (declaration := self._tool(tool)) is not None
-        ]
+        declarations = map(self._tool, callable_tools(self._request))
+        tools = [each for each in declarations if each is not None]
         if not tools:
             return _called_tools(messages)
         choice = self._choice() if self._request.tools else {}

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from engine.upstream.targets.target import Upstream
-from engine.upstream.targets.target_state import LAST, TargetState
+from engine.upstream.targets.target_state import LAST
 
 HEALTHY, DEGRADED = "healthy", "degraded"
 
@@ -24,12 +24,8 @@ def model_states(
     states: dict[str, str] = {}
     for upstream in upstreams.values():
         for (entry, *_), target in list(upstream.states.items()):
-            if entry and _fails(target, now):
+            if entry and (target.breaker.state(now) != 0 or target.turn(now) == LAST):
                 states[entry] = DEGRADED
             elif entry and target.breaker.is_used:
                 states.setdefault(entry, HEALTHY)
     return states
-
-
-def _fails(target: TargetState, now: float) -> bool:
-    return target.breaker.state(now) != 0 or target.turn(now) == LAST

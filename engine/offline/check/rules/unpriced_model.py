@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.config.listed_models import ListedModel, listed_models
+from engine.config.listed_models import ListedModel, ListedModels
 from engine.config.models import Model
 from engine.config.prices import priced_provider
 from engine.offline.check.audit import AuditCase
@@ -17,7 +17,7 @@ _MAX_NAMES = 3
 
 def check(case: AuditCase) -> None:
     prices = ByName(case.config.prices)
-    listed = listed_models(case.config)
+    listed = ListedModels(case.config)
     # A wildcard is priced by a wildcard that matches all of its names.
     free = [
         (model, words)
