@@ -4,6 +4,7 @@ of their own."""
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -53,6 +54,13 @@ _QUERY = {
     "explode": True,
     "schema": {"type": "object"},
 }
+_PATTERNS = {"places": "a[ab]{0,200}[cd]", "looks": "(?=.*x)[a-z]+", "ways": r"^(a|aa)+(?!c)\1d$"}
+"""Patterns that take long for a text: with many places, looking around at each, in many ways."""
+_SLOW = [
+    {"name": name, "in": "query", "schema": {"type": "string", "pattern": pattern}}
+    for name, pattern in _PATTERNS.items()
+]
+_MIXED = "".join(random.Random(1).choices("ab", k=8_000))
 _COOKIE = {"name": "a", "in": "cookie", "schema": {"type": "string"}}
 _FORMS = _content(dict.fromkeys(_TYPES, _FIELDS))
 DOCUMENT: dict[str, Any] = {
@@ -62,7 +70,7 @@ DOCUMENT: dict[str, Any] = {
         "/odd/body": {
             "post": _operation("body", requestBody=_content({"application/json": _BODY}))
         },
-        "/odd/query": {"get": _operation("query", parameters=[_QUERY, _COOKIE])},
+        "/odd/query": {"get": _operation("query", parameters=[_QUERY, _COOKIE, *_SLOW])},
         "/odd/form": {"post": _operation("form", requestBody=_FORMS)},
         **PATHS,
     },
@@ -130,6 +138,15 @@ REQUESTS = (
     Kind("1,000 parts of a form", "/odd/form", _parts(1_000, "filter[N]"), "odd", 200, FORM),
     Kind("100,000 parts of a form", "/odd/form", _parts(100_000, "list"), "odd", 400, FORM),
     Kind("a query at its limit", f"/odd/query?{_QUERY_TEXT}", bytes, "odd", method="GET"),
+    Kind(
+        "a pattern with many places", f"/odd/query?places={_MIXED}", bytes, "odd", 400, method="GET"
+    ),
+    Kind(
+        "a pattern that looks around", f"/odd/query?looks={_MIXED}", bytes, "odd", 400, method="GET"
+    ),
+    Kind(
+        "a pattern with many ways", f"/odd/query?ways={'a' * 30}", bytes, "odd", 400, method="GET"
+    ),
     Kind("nested deeply, not large", CHAT, _deep(40_000), status=400),
     Kind("nested deeply, not large, judged", CHAT, _deep(40_000), "judged", 400),
     Kind("nested deeply, not large, guarded", CHAT, _deep(40_000), "guarded", 400),

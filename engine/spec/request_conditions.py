@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import jsonschema_rs
 import orjson
 
 from engine.exchange.environ_headers import SINGLE_HEADERS, header_elements
@@ -24,8 +23,10 @@ from engine.spec import expression
 from engine.spec.document.schema_keywords import BY_TYPE, SUBSCHEMA_LISTS
 from engine.spec.expression import Expression, lenient_member, lenient_name
 from engine.spec.lenient_values import LenientReading, SchemaMembers
+from engine.spec.schemas.judge_in_child import GuardedValidator, draft_validator
 from engine.spec.schemas.member_spellings import Spellings
 from engine.spec.schemas.refusal_messages import Refusal, explain, place
+from engine.spec.schemas.slow_patterns import slow_patterns
 from engine.values.errors import GatewayError
 from engine.values.json_pointer import pointer
 from engine.values.json_spans import Ambiguous, refuse_repeated_names
@@ -210,16 +211,18 @@ def _compiled(location: str, name: str, schema: Any, *, required: bool) -> Condi
     """Raises ValueError for an invalid location or schema."""
     try:
         text = json.dumps(schema, sort_keys=True, allow_nan=False)
-        validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True, offline=True)
+        validator = draft_validator(schema)
     except ValueError as error:  # also jsonschema_rs.ValidationError
         reason = str(error).splitlines()[0]
         path = getattr(error, "instance_path", ())
         message = f"'{location}.{name}' is not a JSON Schema: {reason}"
         raise ConditionError(message, (location, name, *path)) from error
+    slow = slow_patterns((text,))
+    guarded = validator if slow is None else GuardedValidator(validator, slow, text)
     as_scalar = bool(_types(schema) & _SCALARS)
     at, members = _expression(location, name), SchemaMembers(schema)
     reading = LenientReading(schema)
-    return Condition(location, name, at, text, as_scalar, required, validator, members, reading)
+    return Condition(location, name, at, text, as_scalar, required, guarded, members, reading)
 
 
 def _expression(location: str, name: str) -> Expression | None:

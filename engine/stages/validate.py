@@ -21,9 +21,8 @@ from engine.spec.model_locations import ModelLocations
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter, check_parameters
 from engine.spec.schemas.member_finder import Path
-from engine.spec.schemas.refusal_messages import Refusal, explain, place
+from engine.spec.schemas.refusal_messages import Refusal, explain, find_refusal, place
 from engine.spec.schemas.schema_validator import SchemaValidator
-from engine.stages.check_in_child import SHORT, check_apart, may_take_long
 from engine.stages.report_mismatches import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
@@ -109,13 +108,12 @@ def validate_body(checks: Checks) -> list[Stage]:
     if bodies is None or not bodies.media_types or not (validates or edits):
         return []
     rules = bodies.rules
-    small = SHORT if bodies.have_slow_pattern else MIN_COSTLY
 
     def validate_only(exchange: Exchange, following: Handler) -> Response:
         media_type, value, _ = exchange.content
         if value is not MISSING:
             rule = rules.get(media_type) or bodies.rule(exchange)
-            if exchange.body.size > small:
+            if exchange.body.size > MIN_COSTLY:
                 _check_measured(exchange, rule)
             else:
                 check(rule, value)
@@ -148,14 +146,16 @@ def _check_measured(exchange: Exchange, rule: BodyRule) -> None:
     validator, value = rule.validator, exchange.content.value
     if validator is None:
         return
-    if exchange.body.size > SHORT and may_take_long(validator, value):
-        check_apart(validator, value, exchange.operation)  # no lesson: nothing waited for it
-        return
     is_lesson = exchange.body.size > MIN_COSTLY and validator.is_compiled
+    if validator.may_take_long(value):
+        refusal = find_refusal(validator, value)
+        if refusal is not None:
+            raise refusal.error()
+        return  # no lesson: nothing waited for it
     heavy = exchange.connection.heavy_calls if is_lesson else None
     begin = thread_time()
     try:
-        is_valid = validator.is_valid(value)
+        is_valid = validator.is_valid_here(value)
     finally:  # to count that a body is too expensive costs as well
         if heavy is not None:
             heavy.note_cost(exchange.operation, exchange.body.size, thread_time() - begin)

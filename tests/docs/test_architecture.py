@@ -68,13 +68,12 @@ def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> N
     """Besides `report`, which looks at responses only, `computing_turn`, which only heavy workers
     have, `open_sealed`, `judge_batch`, `keep_upload`, `stream_body`,
     `copy_files` and `stored_responses`, which only operations with objects have, `client_secret`,
-    which only realtime sessions have, `token_carriers`, which authenticate reads, `check_apart`,
-    which validate calls, and `alternatives`, before the stages, with what it tries."""
+    which only realtime sessions have, `token_carriers`, which authenticate reads,
+    and `alternatives`, before the stages, with what it tries."""
     modules = {path.stem for path in (ROOT / "engine" / "stages").glob("[a-z]*.py")}
     named = {name.replace(" ", "_") for name in stages}
     others = {
         "token_carriers",
-        "check_apart",
         "report",
         "computing_turn",
         "open_sealed",

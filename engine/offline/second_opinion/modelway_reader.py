@@ -18,7 +18,8 @@ from engine.spec.document.node import Node
 from engine.spec.operation import Operation
 from engine.spec.parameter import Parameter
 from engine.spec.schemas.json_schema_files import INTEGER_BOUNDS
-from engine.spec.schemas.schema_validator import TOO_EXPENSIVE, TooManyErrors
+from engine.spec.schemas.schema_cost import TOO_EXPENSIVE
+from engine.spec.schemas.schema_validator import TooManyErrors
 from engine.values.errors import GatewayError, Malformed
 
 _UNIONS = frozenset({"anyOf", "oneOf"})

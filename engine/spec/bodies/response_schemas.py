@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from engine.spec.bodies.sequences import parse_sequence
 from engine.spec.document.node import Node
 from engine.spec.schemas.compiled_schemas import Schemas
-from engine.spec.schemas.refusal_messages import Refusal, explain
+from engine.spec.schemas.refusal_messages import Refusal, explain, find_refusal
 from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.values.errors import GatewayError, Malformed
 from engine.values.media_types import essence, is_json, sequence_kind
@@ -67,7 +67,7 @@ class ResponseValidators(Struct, frozen=True):
         except orjson.JSONDecodeError:
             return Refusal("", "invalid_json", "The response is not valid JSON.")
         try:
-            return None if validator.is_valid(value) else explain(validator, value)
+            return find_refusal(validator, value)
         except GatewayError as error:
             return Refusal("", error.code, error.message)
 

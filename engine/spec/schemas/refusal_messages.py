@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from engine.source.problem import path_in
 from engine.spec.document.discriminators import GUARD
+from engine.spec.schemas.judge_in_child import GuardedValidator
 from engine.spec.schemas.narrow_failure import Validator, invalid_parts
 from engine.spec.schemas.refusal_sentences import MAX_LENGTH, sentence, union_types
 from engine.spec.schemas.schema_validator import SchemaValidator, TooManyErrors
@@ -62,8 +63,19 @@ def explain(validator: Validator, value: object, root: str = "") -> Refusal:
     return explain_distance(validator, value, root).refusal
 
 
+def find_refusal(validator: SchemaValidator, value: object) -> Refusal | None:
+    """The refusal of a value; None if `validator` accepts it. Raises GatewayError if to judge it
+    takes too long."""
+    if validator.may_take_long(value):
+        return validator.judge_in_child(lambda: find_refusal(validator, value))
+    return None if validator.is_valid_here(value) else explain(validator, value)
+
+
 def explain_distance(validator: Validator, value: object, root: str = "") -> Explanation:
-    """As `explain`, with the distance of the value."""
+    """As `explain`, with the distance of the value. Raises GatewayError if to find it takes too
+    long."""
+    if isinstance(validator, SchemaValidator | GuardedValidator) and validator.may_take_long(value):
+        return validator.judge_in_child(lambda: explain_distance(validator, value, root))
     try:
         parts, errors = invalid_parts(validator, value)
     except TooManyErrors:

@@ -23,6 +23,8 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
 
+import jsonschema_rs
+
 from engine.spec.schemas.schema_graph import (
     UNEVALUATED,
     GraphSchema,
@@ -33,10 +35,15 @@ from engine.spec.schemas.schema_graph import (
     postorder,
     sum_of,
 )
+from engine.values.errors import GatewayError
 
 MAX_REFERENCES = 18
 """Schemas with no more references and branches are not expensive: 3**6 applications."""
 
+MAX_STEPS = 2_000_000
+"""Steps that validating a value may take, about 0.1 s."""
+TOO_EXPENSIVE = "validation_too_expensive"
+"""The code of the refusal of a request whose validation would take too long."""
 _BRANCHES = ('"$ref"', '"$dynamicRef"', '"allOf"', '"anyOf"', '"oneOf"', '"not"', '"if"')
 COSTLY = 150
 """How often the schemas of one that is presumed to be costly are applied to one value, at least. In
@@ -161,3 +168,25 @@ def has_slow_pattern(texts: Iterable[str]) -> bool:
 def has_fraction(texts: Iterable[str]) -> bool:
     """Whether these JSON texts have a keyword that takes long for each number."""
     return any('"multipleOf"' in text and _SLOW_NUMBER.search(text) for text in texts)
+
+
+class BoundedValidator:
+    """The compiled form of an expensive schema: counts the cost of each value first."""
+
+    __slots__ = ("_compiled", "_cost", "iter_errors")
+
+    def __init__(self, compiled: jsonschema_rs.Validator, cost: SchemaCost) -> None:
+        self._compiled = compiled
+        self._cost = cost
+        self.iter_errors = compiled.iter_errors
+
+    def is_valid(self, value: object) -> bool:
+        """Whether the schema accepts a JSON value. Raises GatewayError 400 if that takes more than
+        MAX_STEPS."""
+        if self._cost.exceeds(value, MAX_STEPS):
+            message = (
+                f"Validating the request would take more than {MAX_STEPS:,} steps, mostly by the "
+                f"schema '{self._cost.worst}' of its document. Send a smaller or flatter value."
+            )
+            raise GatewayError(400, TOO_EXPENSIVE, message)
+        return self._compiled.is_valid(value)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.spec.document.node import Node
+from engine.spec.document.schema_keywords import REFERENCES
 
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _MAX_PLACES = 500
@@ -118,3 +119,17 @@ def _reachable(schemas: Iterable[Node], keys: Sequence[str]) -> Iterator[Node]:
             parts[id(node.value)] = node
             yield node
             queue += (branch for key in keys for branch in node.get(key).elements())
+
+
+def without_references(value: Any, references: list[str]) -> Any:
+    """A JSON value without its references, which it adds to `references`."""
+    if isinstance(value, list):
+        return [without_references(each, references) for each in value]
+    if not isinstance(value, dict):
+        return value
+    references += (value[key] for key in REFERENCES if isinstance(value.get(key), str))
+    return {
+        name: without_references(each, references)
+        for name, each in value.items()
+        if not (name in REFERENCES and isinstance(each, str))
+    }

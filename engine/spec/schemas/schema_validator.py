@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -20,26 +20,24 @@ from weakref import WeakValueDictionary
 import jsonschema_rs
 
 from engine.source.problem import path_in
-from engine.spec.document.schema_keywords import REFERENCES, SOURCE_PATTERN
+from engine.spec.document.schema_keywords import SOURCE_PATTERN
 from engine.spec.schemas import schema_cost as cost
 from engine.spec.schemas.formats import FORMATS
-from engine.spec.schemas.schema_cost import SchemaCost, may_be_expensive
+from engine.spec.schemas.judge_in_child import EXCERPT, Verdict, judge_in_child
+from engine.spec.schemas.schema_cost import BoundedValidator, SchemaCost, may_be_expensive
 from engine.spec.schemas.schema_graph import SchemaGraph, place_of
+from engine.spec.schemas.schema_places import without_references
+from engine.spec.schemas.slow_patterns import ALL_WAYS, SlowPatterns, slow_patterns
 from engine.spec.schemas.whole_numbers import as_integers
-from engine.values.errors import GatewayError
 from engine.values.trees import Json, value_at
 
 EXPENSIVE = 1_000
 """How often schemas may be applied to one value before the cost of values is counted first. In
 vendors' documents it is 140 and less."""
 
-MAX_STEPS = 2_000_000
-"""Steps that validating a value may take, about 0.1 s; and listing its errors, of which each takes
-a thousand times as long."""
 MAX_ERROR_STEPS = 30_000
-
-TOO_EXPENSIVE = "validation_too_expensive"
-"""The code of the refusal of a request whose validation would take too long."""
+"""Steps that listing the errors of a value may take, each a thousand times as long as one of
+validating it."""
 
 MAX_COMPILED = 1_000
 MAX_COMPILED_SIZE = 8_000_000
@@ -77,35 +75,13 @@ class TooManyErrors(Exception):
     """Listing the errors of a value would take too long."""
 
 
-class _BoundedValidator:
-    """The compiled form of an expensive schema: counts the cost of each value first."""
-
-    __slots__ = ("_compiled", "_cost", "iter_errors")
-
-    def __init__(self, compiled: jsonschema_rs.Validator, cost: SchemaCost) -> None:
-        self._compiled = compiled
-        self._cost = cost
-        self.iter_errors = compiled.iter_errors
-
-    def is_valid(self, value: object) -> bool:
-        """Whether the schema accepts a JSON value. Raises GatewayError 400 if that takes more than
-        MAX_STEPS."""
-        if self._cost.exceeds(value, MAX_STEPS):
-            message = (
-                f"Validating the request would take more than {MAX_STEPS:,} steps, mostly by the "
-                f"schema '{self._cost.worst}' of its document. Send a smaller or flatter value."
-            )
-            raise GatewayError(400, TOO_EXPENSIVE, message)
-        return self._compiled.is_valid(value)
-
-
 class SchemaValidator:
     """The validator of a schema, its JSON `text`, in the file `uri`. `parts` are all that it refers
     to, directly and indirectly. Made by `validator_of`."""
 
     __slots__ = (
-        *("__weakref__", "_compiled", "_cost", "_is_30", "_is_proven", "_parts", "_text", "_uri"),
-        *("has_slow_pattern", "is_costly", "is_expensive", "size"),
+        *("__weakref__", "_compiled", "_cost", "_is_30", "_is_proven", "_parts", "_slow", "_text"),
+        *("_uri", "is_costly", "is_expensive", "size"),
     )
 
     def __init__(self, is_30: bool, uri: str, text: str, parts: tuple[SchemaPart, ...]) -> None:
@@ -115,8 +91,9 @@ class SchemaValidator:
         self._parts = parts
         self._compiled: _Compiled | None = None
         self._cost: SchemaCost | None = None
+        self._slow: SlowPatterns | None = None
         self._is_proven = False
-        self.is_expensive = self.is_costly = self.has_slow_pattern = False
+        self.is_expensive = self.is_costly = False
         self.size = len(text) + sum(len(part.text) for part in parts)
 
     def prove(
@@ -138,8 +115,8 @@ class SchemaValidator:
         counts = may_be_expensive(texts) or cost.may_apply_many(texts)
         most = graph.most(self._uri, self._text, self._parts) if counts else 0
         self.is_expensive = most > EXPENSIVE
-        self.has_slow_pattern = cost.has_slow_pattern(texts)
-        self.is_costly = most > cost.COSTLY or self.has_slow_pattern or cost.has_fraction(texts)
+        is_slow = cost.has_slow_pattern(texts) or cost.has_fraction(texts)
+        self.is_costly = most > cost.COSTLY or is_slow
 
     def is_sound_beside(self, parts: set[SchemaPart]) -> bool:
         """Whether the schema is known not to be broken, as it refers to these parts only, which are
@@ -148,7 +125,7 @@ class SchemaValidator:
             return False
         places = {(part.uri, part.path) for part in self._parts}
         references: list[str] = []
-        text = json.dumps(_without(json.loads(self._text), references))
+        text = json.dumps(without_references(json.loads(self._text), references))
         try:
             SchemaValidator(self._is_30, self._uri, text, ()).build()
         except ValueError:  # such as a keyword beside a reference, which 3.0 ignores
@@ -169,7 +146,31 @@ class SchemaValidator:
         return self._compiled is not None
 
     def is_valid(self, value: object) -> bool:
-        """Whether the schema accepts a JSON value."""
+        """Whether the schema accepts a JSON value. Raises GatewayError if that takes too long."""
+        if self._compiled is None:
+            self.compile()
+        if self._slow is not None and self._slow.may_take_long(value):
+            return self.judge_in_child(lambda: self.is_valid_here(value))
+        return self.is_valid_here(value)
+
+    def may_take_long(self, value: object) -> bool:
+        """Whether a pattern may take longer for a text of a JSON value than others should wait."""
+        if self._compiled is None:
+            self.compile()
+        return self._slow is not None and self._slow.may_take_long(value)
+
+    def judge_in_child(self, judge: Callable[[], Verdict]) -> Verdict:
+        """What a function that judges by this schema returns in a child process, where it may take
+        long. Raises GatewayError."""
+
+        def judge_exactly() -> Verdict:
+            self._compiled, self._slow = self._bounded(self.build(ALL_WAYS)), None
+            return judge()
+
+        return judge_in_child(judge_exactly, self._text[:EXCERPT])
+
+    def is_valid_here(self, value: object) -> bool:
+        """The same of a value for which no pattern takes long."""
         compiled = self._compiled or self.compile()
         if compiled.is_valid(value):
             return True
@@ -192,15 +193,20 @@ class SchemaValidator:
 
     def compile(self) -> _Compiled:
         """The compiled schema. Raises ValueError for a broken schema."""
-        compiled = self.build()
-        bounded = _BoundedValidator(compiled, self.cost) if self.is_expensive else compiled
+        bounded = self._bounded(self.build())
         self._compiled, self._is_proven = bounded, True
+        self._slow = slow_patterns((self._text, *(part.text for part in self._parts)))
         for freed in _compiled.add(self):
             freed._compiled = None
             freed._cost = freed._cost if freed.is_expensive else None
         return bounded
 
-    def build(self) -> jsonschema_rs.Validator:
+    def _bounded(self, compiled: jsonschema_rs.Validator) -> _Compiled:
+        return BoundedValidator(compiled, self.cost) if self.is_expensive else compiled
+
+    def build(
+        self, patterns: jsonschema_rs.FancyRegexOptions | None = None
+    ) -> jsonschema_rs.Validator:
         """The schema compiled, which is not kept. Raises ValueError for a broken schema."""
         kind = jsonschema_rs.Draft4Validator if self._is_30 else jsonschema_rs.Draft202012Validator
         try:
@@ -211,6 +217,7 @@ class SchemaValidator:
                 validate_formats=True,
                 formats=FORMATS,
                 offline=True,
+                pattern_options=patterns,
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             raise ValueError(str(error).splitlines()[0]) from error
@@ -256,21 +263,7 @@ class SchemaValidator:
         return files, root
 
 
-def _without(value: Any, references: list[str]) -> Any:
-    """A JSON value without its references, which it adds to `references`."""
-    if isinstance(value, list):
-        return [_without(each, references) for each in value]
-    if not isinstance(value, dict):
-        return value
-    references += (value[key] for key in REFERENCES if isinstance(value.get(key), str))
-    return {
-        name: _without(each, references)
-        for name, each in value.items()
-        if not (name in REFERENCES and isinstance(each, str))
-    }
-
-
-_Compiled = jsonschema_rs.Validator | _BoundedValidator
+_Compiled = jsonschema_rs.Validator | BoundedValidator
 
 
 class _LastCompiled:

@@ -12,10 +12,9 @@ import pytest
 from engine.spec.schemas import schema_validator
 from engine.spec.schemas.compiled_schemas import Schemas
 from engine.spec.schemas.refusal_messages import explain
-from engine.spec.schemas.schema_cost import SchemaCost
+from engine.spec.schemas.schema_cost import TOO_EXPENSIVE, SchemaCost
 from engine.spec.schemas.schema_validator import (
     EXPENSIVE,
-    TOO_EXPENSIVE,
     SchemaPart,
     SchemaValidator,
     compile_on_use,
