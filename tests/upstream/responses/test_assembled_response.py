@@ -100,6 +100,87 @@ def test_a_message_comes_in_one_piece() -> None:
     assert (message["stop_reason"], message["usage"]["output_tokens"]) == ("end_turn", 50)
 
 
+def test_members_that_no_translation_knows_stay() -> None:
+    detail = {"hate": {"filtered": False}}
+    one, two, end, usage = json.loads(json.dumps(CHAT))
+    one["choices"][0]["delta"]["reasoning"] = "h"
+    two["choices"][0]["delta"]["reasoning"] = "m"
+    two["system_fingerprint"] = "fp_1"
+    end["choices"][0]["content_filter_results"] = detail
+    usage["usage"]["cost"] = 0.5
+    answered = json.loads(answer(EVENTS, sse(one, two, end, usage, done=True)).data)
+    (choice,) = answered["choices"]
+    assert (choice["message"]["content"], choice["message"]["reasoning"]) == ("hello", "hm")
+    assert choice["content_filter_results"] == detail
+    assert answered["system_fingerprint"] == "fp_1"
+    assert (answered["usage"]["cost"], answered["usage"]["completion_tokens"]) == (0.5, 50)
+
+
+CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+PAGES = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"url": "u"}]}
+CITED = {"type": "web_search_result_location", "url": "u", "encrypted_index": "e"}
+THOUGHT = {"type": "thinking", "thinking": "", "signature": ""}
+TOOL = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}
+
+
+def block_events(index: int, block: Any, *deltas: Any) -> list[Any]:
+    place = {"index": index}
+    return [
+        {"type": "content_block_start", **place, "content_block": block},
+        *({"type": "content_block_delta", **place, "delta": each} for each in deltas),
+        {"type": "content_block_stop", **place},
+    ]
+
+
+def json_delta(text: str) -> dict[str, str]:
+    return {"type": "input_json_delta", "partial_json": text}
+
+
+def whole(*blocks: list[Any]) -> Any:
+    """The message that is made of the events of blocks."""
+    start, *_, delta, stop = MESSAGES
+    delta = {**delta, "context_management": {"applied_edits": []}}
+    events = [event for each in blocks for event in each]
+    data = sse(start, *events, delta, stop)
+    return json.loads(answer(EVENTS, data, dialect="anthropic", path="/v1/messages").data)
+
+
+def test_blocks_of_the_vendors_tools_and_what_it_wants_back_stay() -> None:
+    message = whole(
+        block_events(
+            *(0, THOUGHT),
+            {"type": "thinking_delta", "thinking": "hm"},
+            {"type": "signature_delta", "signature": "s"},
+        ),
+        block_events(1, CALL, json_delta('{"query":'), json_delta('"x"}')),
+        block_events(2, PAGES),
+        block_events(3, {"type": "novel", "n": 1}, {"type": "novel_delta", "n": 2}),
+        block_events(
+            *(4, {"type": "text", "text": "", "citations": []}),
+            {"type": "text_delta", "text": "hel"},
+            {"type": "text_delta", "text": "lo"},
+            {"type": "citations_delta", "citation": CITED},
+        ),
+        block_events(5, TOOL, json_delta('{"a":12345678901234567890}')),
+    )
+    assert message["content"] == [
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {**CALL, "input": {"query": "x"}},
+        PAGES,
+        {"type": "novel", "n": 2},
+        {"type": "text", "text": "hello", "citations": [CITED]},
+        {**TOOL, "input": {"a": 12345678901234567890}},
+    ]
+    assert message["context_management"] == {"applied_edits": []}
+    assert message["usage"]["output_tokens"] == 50
+
+
+def test_blocks_whose_events_do_not_fit_together_are_the_translated_ones() -> None:
+    text = block_events(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "hello"})
+    for odd in (text[1:], [{name: o[name] for name in o if name != "index"} for o in text]):
+        assert whole(odd)["content"] == [{"type": "text", "text": "hello"}]
+
+
 def test_a_response_is_the_one_of_the_last_event() -> None:
     answered = answer(EVENTS, response_events(RESPONSE), path="/v1/responses")
     assert json.loads(answered.data) == RESPONSE
