@@ -94,7 +94,7 @@ class Translation(Struct, frozen=True):
             refusals.refuse_unsealed(request.compaction, request.model)
         if common is not request or kinds.count(ToolCall) > 1 or kinds.count(ToolResult) > 1:
             common.messages = with_unique_calls(common.messages)
-        if ToolCall in kinds:
+        if ToolCall in kinds or ToolResult in kinds:
             common.messages = with_results(common.messages)
         if len(common.tools) > 1:
             common.tools = with_unique_tools(common.tools)

@@ -282,8 +282,11 @@ OPENAI = Way(
 )
 ANTHROPIC = Way(
     "anthropic",
-    event({"type": "message_start", "message": {}}, "message_start"),
-    event({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, "message_delta"),
+    event({"type": "message_start", "message": {"usage": {}}}, "message_start"),
+    event(
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}},
+        "message_delta",
+    ),
     event({"type": "error", "error": {"type": "x", "message": "bad data: boom"}}, "error"),
     b'event: ping\ndata: {"type":"ping"}\n\n',
 )

@@ -458,6 +458,51 @@ def test_the_oddity_of_the_first_events_is_mended_in_all() -> None:
     assert odd.finish() == MENDED
 
 
+@each(
+    ("kind", "odd", "mended"),
+    [
+        (
+            "openai",
+            b'event: response.created\ndata: {"response":{"object":"response"}}\n\n',
+            b'event: response.created\ndata: {"type":"response.created",'
+            b'"response":{"object":"response"}}\n\n',
+        ),
+        (
+            "anthropic",
+            b'event: message_start\ndata: {"type": "message_start", "message": {"id":"m"}}\n\n'
+            b'data: {"type":"ping","text":"\\"type\\":\\"message_start\\""}\n\n'
+            b'data: {"type":"message_delta","delta":{}}\n\n',
+            b'event: message_start\ndata: {"type": "message_start", "message": {'
+            b'"usage":{"input_tokens":0,"output_tokens":0},"id":"m"}}\n\n'
+            b'data: {"type":"ping","text":"\\"type\\":\\"message_start\\""}\n\n'
+            b'data: {"usage":{"input_tokens":0,"output_tokens":0},'
+            b'"type":"message_delta","delta":{}}\n\n',
+        ),
+        (
+            "anthropic",
+            b'event: message_start\ndata: {"message":{"usage":{}}}\n\n'
+            b"event: message_stop\ndata: {}\n\n",
+            b'event: message_start\ndata: {"type":"message_start","message":{"usage":{}}}\n\n'
+            b'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+        ),
+    ],
+)
+def test_types_and_usage_that_sdks_need_are_added(kind: str, odd: bytes, mended: bytes) -> None:
+    clean = cleaner(kind)
+    assert clean.mend(clean.feed(odd)) == mended
+    assert clean.feed(odd) == mended
+
+
+THREAD = b'event: thread.created\ndata: {"id":"thread_1"}\n\n'
+WHOLE = b'event: message_start\ndata: {"type":"message_start","message":{"usage":{}}}\n\n'
+
+
+@each(("kind", "event"), [("openai", THREAD), ("anthropic", WHOLE)])
+def test_events_that_sdks_read_are_not_mended(kind: str, event: bytes) -> None:
+    clean = cleaner(kind)
+    assert clean.mend(clean.feed(event)) is event
+
+
 @each("kind", ["openai", "anthropic"])
 def test_a_stream_without_oddity_passes_as_the_very_bytes(kind: str) -> None:
     plain = cleaner(kind)

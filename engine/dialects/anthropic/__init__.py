@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +17,14 @@ from engine.dialects.interface.error_forms import VENDOR_CODES, reported_error
 from engine.dialects.interface.error_texts import message_in
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_timestamp, write_timestamp
-from engine.dialects.interface.streams import StreamError, StreamRules, error_in, status_in
+from engine.dialects.interface.streams import (
+    UNTYPED,
+    StreamError,
+    StreamRules,
+    error_in,
+    status_in,
+    with_type,
+)
 from engine.dialects.interface.usage import RequestFields
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields
@@ -152,6 +160,22 @@ if (block?.type === "text") console.log(block.text);""",
     },
 )
 
+_ODDITY = re.compile(
+    rb"(?m)"
+    + (UNTYPED % rb"(?:message|content_block)_[a-z]+")
+    + rb'|^data: \{(?=[^\n]*"type"\s*:\s*"message_(?:start|delta)")(?![^\n]*"usage")'
+    rb'(?:[^\n]*?"message"\s*:\s*\{)?(?!\s*\})'
+)
+"""Events whose type is their name alone, and the beginning and end of a message without usage,
+which SDKs read (https://github.com/anthropics/claude-code/issues/46932)."""
+
+
+def _remedy(odd: re.Match[bytes]) -> bytes:
+    if odd[1]:
+        return with_type(odd[1], odd[2])
+    return odd[0] + b'"usage":{"input_tokens":0,"output_tokens":0},'
+
+
 DIALECT = Dialect(
     name="anthropic",
     claims=lambda environ, query: "HTTP_ANTHROPIC_VERSION" in environ,
@@ -163,7 +187,11 @@ DIALECT = Dialect(
     model=_model,
     has_content=has_content,
     events_of=events_of,
-    stream=StreamRules(end_marker=False),  # OpenRouter and others end its streams with one
+    stream=StreamRules(
+        end_marker=False,  # OpenRouter and others end its streams with one
+        oddity=_ODDITY,
+        remedy=_remedy,
+    ),
     ends=ends,
     request_fields=RequestFields(output=OutputFields(limits=(("max_tokens",),))),
     meter=METER,

@@ -4,7 +4,7 @@ read."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
@@ -22,16 +22,26 @@ class StreamRules(Struct, frozen=True, kw_only=True):
     """`names`: events have names, and their data may have several lines. `comments`: comments are
     accepted between events. `end_marker`: `[DONE]` is accepted as the last event. What a dialect's
     SDKs do not accept is removed by `engine.relay.sse.Cleaner`. `oddity` is what some servers write
-    from the first events on, which SDKs refuse, and `remedy` what replaces it."""
+    from the first events on, which SDKs refuse, and `remedy` what replaces it, as `re.sub` has it.
+    """
 
     names: bool = True
     comments: bool = True
     end_marker: bool = True
     oddity: re.Pattern[bytes] | None = None
-    remedy: bytes = b""
+    remedy: bytes | Callable[[re.Match[bytes]], bytes] = b""
 
 
 DEFAULT_RULES = StreamRules()
+
+UNTYPED = rb'^event: (%b)\ndata: \{(?![^\n]*"type"\s*:\s*"\1")(\s*\})?'
+"""An event whose type, one of a pattern, is its name alone: two groups, the second at its end."""
+
+
+def with_type(name: bytes, end: bytes | None) -> bytes:
+    """The beginning of such an event with its type in its data, where SDKs read it."""
+    return b'event: %b\ndata: {"type":"%b"%b' % (name, name, b"," if end is None else b"}")
+
 
 ERROR_PREFIXES = (
     *(b'{"error":{', b'{"error":"', b'{"type":"error"', b'{"object":"error"'),

@@ -12,7 +12,13 @@ from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.error_forms import FAILED_REASONS, NO_REASONS
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_duration, write_duration
-from engine.dialects.interface.streams import END_MARKER, StreamRules, index_in
+from engine.dialects.interface.streams import (
+    END_MARKER,
+    UNTYPED,
+    StreamRules,
+    index_in,
+    with_type,
+)
 from engine.dialects.interface.usage import CountedField, RequestFields
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
 from engine.dialects.openai.errors import (
@@ -66,9 +72,10 @@ _LAST_EVENTS = frozenset(
     | {"image_generation.completed", "image_edit.completed", "speech.audio.done"}
 )
 _TYPES = ("response.", "transcript.text.", "image_generation.", "image_edit.", "speech.audio.")
-_NO_ROLE = re.compile(rb'"role"\s*+:\s*+""')
+_ODDITY = re.compile(rb'(?m)"role"\s*+:\s*+""|' + UNTYPED % rb"response\.[a-z_.]+")
 """The role of deltas of MiniMax, GLM and others, which SDKs that validate them refuse
-(https://github.com/anomalyco/opencode/issues/28427). In a text its quotation marks are escaped."""
+(https://github.com/anomalyco/opencode/issues/28427): in a text its quotation marks are escaped. And
+events of responses whose type is their name alone (https://github.com/butterbase-ai/butterbase/pull/130)."""
 _END_MARKER = END_MARKER.decode()
 _NO_ENDS = (*FAILED_REASONS, *NO_REASONS)
 
@@ -110,6 +117,10 @@ def _choice_has_content(choice: Json) -> bool:
     return isinstance(delta, dict) and any(v for key, v in delta.items() if key != "role")
 
 
+def _remedy(odd: re.Match[bytes]) -> bytes:
+    return with_type(odd[1], odd[2]) if odd[1] else b'"role":"assistant"'
+
+
 DIALECT = Dialect(
     name="openai",
     error=error_object,
@@ -123,7 +134,7 @@ DIALECT = Dialect(
     model=show_model,
     has_content=has_content,
     events_of=events_of,
-    stream=StreamRules(oddity=_NO_ROLE, remedy=b'"role":"assistant"'),
+    stream=StreamRules(oddity=_ODDITY, remedy=_remedy),
     ends=ends,
     choices=choices_in,
     request_fields=RequestFields(

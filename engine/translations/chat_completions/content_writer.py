@@ -13,27 +13,22 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.turns import results_first
 from engine.translations.vendors.openai_content import is_sendable, write_url
+from engine.translations.vendors.openai_models import is_vendors_own
 from engine.values.trees import Json
 
+_TEXT = {"type", "text"}
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 
 
 class MessageWriter:
-    """Writes the messages of one request. `marks`: parts are marked for the prompt cache; `gemini`:
-    the model is one of Gemini's; `joins`: texts that nothing else is beside are one, since DeepSeek
-    and others refuse lists (https://github.com/QwenLM/qwen-code/pull/2320)."""
+    """Writes the messages of one request for a model. `marks`: parts are marked for the cache, as
+    vendors that serve Anthropic's models take them; `joins`: texts alone are one text, since others
+    than OpenAI refuse lists (https://github.com/QwenLM/qwen-code/pull/2320)."""
 
-    def __init__(
-        self,
-        names: ToolNames,
-        losses: Losses,
-        *,
-        marks: bool = False,
-        gemini: bool = False,
-        joins: bool = False,
-    ) -> None:
+    def __init__(self, names: ToolNames, losses: Losses, model: str) -> None:
         self._names, self._losses = names, losses
-        self._marks, self._gemini, self._joins = marks, gemini, joins
+        self.marks, self._gemini = "claude" in model, "gemini" in model.lower()
+        self.joins = not (self.marks or is_vendors_own(model))
 
     def write(self, request: ChatRequest) -> list[Json]:
         messages: list[Json] = []
@@ -118,7 +113,7 @@ class MessageWriter:
         if block.is_error:
             prefix = {"type": "text", "text": "Error: "}
             content = f"Error: {content}" if isinstance(content, str) else [prefix, *content]
-        if self._marks and block.cache and content:
+        if self.marks and block.cache and content:
             content = [{"type": "text", "text": content}] if isinstance(content, str) else content
             neutral.mark(content[-1], block.cache)
         return {"role": "tool", "tool_call_id": call_id(block.id, 40), "content": content}
@@ -135,7 +130,7 @@ class MessageWriter:
 
     def _simple(self, parts: list[Json]) -> object:
         """The text alone, if there is nothing else: every upstream understands that."""
-        if (len(parts) == 1 or self._joins) and all(map(_is_text, parts)):
+        if (len(parts) == 1 or self.joins) and all(part.keys() == _TEXT for part in parts):
             return "\n\n".join(part["text"] for part in parts)
         return parts or ""
 
@@ -153,7 +148,7 @@ class MessageWriter:
             part = self._media(block)
         else:
             self._losses.add_block(block)
-        if self._marks:
+        if self.marks:
             neutral.mark(part, block.cache)
         return part
 
@@ -176,7 +171,3 @@ class MessageWriter:
             return {"type": "file", "file": file}
         self._losses.add_block(block)
         return None
-
-
-def _is_text(part: Json) -> bool:
-    return part.keys() == {"type", "text"}

@@ -14,9 +14,9 @@ from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.losses import Losses, encode_chat
 from engine.translations.neutral.parameters import lose_penalties
 from engine.translations.neutral.request import ChatRequest, Tool
-from engine.translations.neutral.turns import with_one_instruction
 from engine.translations.vendors import openai_models, openai_schemas
 from engine.translations.vendors import openai_request_fields as openai_fields
+from engine.translations.vendors.openai_content import with_one_instruction
 from engine.values.trees import Json
 
 _RESPONSES_ONLY = "the model takes tools and an effort in /v1/responses only"
@@ -24,12 +24,10 @@ _RESPONSES_ONLY = "the model takes tools and an effort in /v1/responses only"
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     names = ToolNames()
-    marks = "claude" in model  # vendors that serve Anthropic's models so take its marks
-    is_own, is_gemini = openai_models.is_vendors_own(model), "gemini" in model.lower()
-    joins = not (is_own or marks)
-    if joins:
+    writer = MessageWriter(names, losses, model)
+    marks = writer.marks
+    if writer.joins:
         request = with_one_instruction(request, losses)
-    writer = MessageWriter(names, losses, marks=marks, gemini=is_gemini, joins=joins)
     body: Json = {"model": model, "messages": writer.write(request)}
     _write_tools(request, body, names, losses, marks=marks)
     if marks:
@@ -43,7 +41,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
         body["stream"] = True
         if request.ask_usage:
             body["stream_options"] = {"include_usage": True}
-    if is_own:  # others refuse the unknown
+    if openai_models.is_vendors_own(model):  # others refuse the unknown
         body |= openai_fields.write_shared(request, "responses", losses)
     return TargetRequest(
         encode_chat(body, request), "/chat/completions", tool_names=names.originals

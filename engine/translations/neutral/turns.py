@@ -5,7 +5,7 @@ the caller's language has, unique ids of calls, and one result for each."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -89,17 +89,6 @@ def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:
         if not isinstance(block, Text):
             losses.add(block.place, "instructions are text only")
     return [block for block in blocks if isinstance(block, Text)]
-
-
-def with_one_instruction(request: ChatRequest, losses: Losses) -> ChatRequest:
-    """The request with all instructions in one text before the turns: the chat templates of many
-    open models refuse others (https://github.com/vllm-project/vllm/issues/41114)."""
-    if len(request.system) < 2 and "system" not in map(_role, request.messages):
-        return request
-    system, turns = hoisted(request)
-    texts = [block.text for block in texts_only(system, losses) if isinstance(block, Text)]
-    text = "\n\n".join(filter(None, texts))
-    return replace(request, system=[Text(text=text)] if text else [], messages=turns)
 
 
 def from_user_to_user(
@@ -227,11 +216,15 @@ def with_unique_calls(messages: list[Message]) -> list[Message]:
 
 def with_results(messages: list[Message]) -> list[Message]:
     """The messages with a result for each call that has none, unless the conversation ends with its
-    turn: after an interruption, clients send calls without results, which every vendor refuses."""
+    turn, and with texts for results without a call: every vendor refuses what clients send after an
+    interruption or when they shorten a conversation."""
     blocks = list(chain.from_iterable(map(_blocks, messages)))
     answered = {each.id for each in blocks if isinstance(each, ToolResult)}
-    if all(each.id in answered for each in blocks if isinstance(each, ToolCall)):
+    called = {each.id for each in blocks if isinstance(each, ToolCall)}
+    if answered == called:
         return messages  # nearly always
+    if not answered <= called:
+        messages = [replace(each, blocks=[*_shown(each.blocks, called)]) for each in messages]
     result: list[Message] = []
     missing: list[Block] = []
     for message in messages:
@@ -246,6 +239,17 @@ def with_results(messages: list[Message]) -> list[Message]:
     return result
 
 
+def _shown(blocks: list[Block], called: set[str]) -> Iterator[Block]:
+    for block in blocks:
+        if isinstance(block, ToolResult) and block.id not in called:
+            kind = "error" if block.is_error else "result"
+            yield Text(text=_NO_CALL.format(kind, block.id), place=block.place)
+            yield from block.content
+        else:
+            yield block
+
+
+_NO_CALL = "(The {} of the tool call {}, which is not in this conversation:)"
 _NO_RESULT = "(This call has no result: it may have been interrupted.)"
 
 

@@ -10,10 +10,10 @@ from engine.translations.neutral.language import TargetRequest
 from engine.translations.neutral.losses import Losses, encode_chat
 from engine.translations.neutral.parameters import lose_penalties
 from engine.translations.neutral.request import ChatRequest, Tool
-from engine.translations.neutral.turns import with_one_instruction
 from engine.translations.responses.content_writer import ItemWriter
 from engine.translations.vendors import openai_request_fields as openai_fields
 from engine.translations.vendors import openai_schemas
+from engine.translations.vendors.openai_content import with_one_instruction
 from engine.translations.vendors.openai_models import is_vendors_own, reasons, samples
 from engine.values.trees import Json
 

@@ -1,6 +1,6 @@
 """What contents and answers in OpenAI's two languages have in common: texts of refusal, sounds,
-URLs and files, log probabilities, citations of web pages and errors; and the reason why a block is
-not supported."""
+URLs and files, log probabilities, citations of web pages and errors; the reason why a block is not
+supported; and instructions for models of other vendors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from typing import TypeGuard
 from urllib.parse import unquote_to_bytes
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.translations.neutral import content as neutral
 from engine.translations.neutral.events import TokenLogprob, UpstreamError
 from engine.translations.neutral.json_members import WrongType
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.refusals import AnswerErrors, error_of
+from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.request_json import JsonObject
+from engine.translations.neutral.turns import hoisted, texts_only
 from engine.values.trees import Json
 
 _PDF, _PDF_BEGIN = "application/pdf", "JVBERi0"
@@ -173,3 +177,14 @@ def read_error(status: int, document: object) -> UpstreamError:
 
 
 ERRORS = AnswerErrors("openai", read_error)
+
+
+def with_one_instruction(request: ChatRequest, losses: Losses) -> ChatRequest:
+    """All instructions in one text before the turns: many chat templates of open models refuse
+    others (https://github.com/vllm-project/vllm/issues/41114)."""
+    if len(request.system) < 2 and all(each.role != "system" for each in request.messages):
+        return request
+    system, turns = hoisted(request)
+    texts = [block.text for block in texts_only(system, losses) if isinstance(block, neutral.Text)]
+    text = "\n\n".join(filter(None, texts))
+    return replace(request, system=[neutral.Text(text=text)] if text else [], messages=turns)

@@ -117,7 +117,7 @@ def test_a_signature_returns_to_its_call(caller: str, extra: Json) -> None:
 
 
 def write(*blocks: Block, gemini: bool = False) -> Json:
-    writer = MessageWriter(ToolNames(), Losses(Patterns(())), gemini=gemini)
+    writer = MessageWriter(ToolNames(), Losses(Patterns(())), "gemini" if gemini else "m")
     turn = Turn(role="assistant", blocks=list(blocks))
     return writer.write(ChatRequest(language="messages", model="m", messages=[turn]))[-1]
 

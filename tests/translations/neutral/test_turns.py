@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from engine.translations.neutral.content import Block, Refusal, Text, ToolCall, ToolResult
+from engine.translations.neutral.content import (
+    Block,
+    Inline,
+    Media,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Message, Role
 from engine.translations.neutral.turns import (
@@ -75,6 +83,17 @@ def test_each_call_has_a_result_unless_the_conversation_ends_with_it(
 ) -> None:
     messages = with_results([turn(each) for each in before.split()])
     assert [text_of(each) for each in messages] == after.split()
+
+
+def test_a_result_without_a_call_is_a_text() -> None:
+    picture = Media(kind="image", source=Inline("image/png", "iVBO"))
+    result = ToolResult(id="y", content=[Text(text="r"), picture])
+    messages = [turn("a:x"), Message(role="user", blocks=[ToolResult(id="x"), result])]
+    [_, user] = with_results(messages)
+    note, *content = user.blocks[1:]
+    assert isinstance(note, Text)
+    assert "not in this conversation" in note.text
+    assert (user.blocks[0], content) == (ToolResult(id="x"), result.content)
 
 
 def test_parts_of_a_turn_keep_its_marks() -> None:

@@ -86,14 +86,14 @@ BEGINNINGS = [
     (
         ANTHROPIC,
         [
-            event({"type": "message_start", "message": {}}, "message_start"),
+            event({"type": "message_start", "message": {"usage": {}}}, "message_start"),
             event({"type": "content_block_start", "index": 0}, "content_block_start"),
             event({"type": "ping"}, "ping"),
             b": hello\n\n",
         ],
         [
             event({"type": "content_block_delta", "delta": {}}, "content_block_delta"),
-            event({"type": "message_delta", "delta": {}}, "message_delta"),
+            event({"type": "message_delta", "delta": {}, "usage": {}}, "message_delta"),
             event({"type": "new_thing"}, "new_thing"),
             event({"no": "type"}),
         ],
@@ -481,7 +481,7 @@ def beginning(dialect: Dialect, beat: float | None, *pieces: Any) -> tuple[bytes
         (OPENAI, chunk(role="assistant", content=""), b": keep-alive\n\n"),
         (
             ANTHROPIC,
-            event({"type": "message_start"}, "message_start"),
+            event({"type": "message_start", "usage": {}}, "message_start"),
             b'event: ping\ndata: {"type":"ping"}\n\n',
         ),
     ],
