@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from engine.dialects.interface.usage import Count, Meter, OutputMembers
 from engine.dialects.interface.usage_counts import (
     TokenParts,
-    count_in,
     counts_in,
     object_in,
     token_usage,
@@ -21,10 +21,7 @@ _COUNTS = frozenset(
     {"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"}
 )
 _CACHE = frozenset({"cache_creation_input_tokens", "cache_read_input_tokens"})
-_DETAILS = {
-    "cache_creation": ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"),
-    "output_tokens_details": ("thinking_tokens",),
-}
+_DETAILS = ("cache_creation", "output_tokens_details")
 _MAX_ITERATIONS = 100
 
 
@@ -79,7 +76,10 @@ class _TokenCounts(Struct):
 
 
 def _usage_in(holder: Json) -> Usage | None:
-    counts = counts_in(holder, _TokenCounts)
+    return _usage_from(counts_in(holder, _TokenCounts))
+
+
+def _usage_from(counts: _TokenCounts) -> Usage | None:
     creation = counts.cache_creation or _NO_CREATION
     plain, output = counts.input_tokens, counts.output_tokens
     cached, cache_write = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
@@ -112,27 +112,27 @@ class _LastFields:
     def take(self, document: Any) -> None:
         if not (counts := _counts(document)):
             return
-        self._is_read = False
+        self._is_read, numbers = False, counts_in(counts, _TokenCounts)
         if not _CACHE.isdisjoint(counts) and _CACHE.isdisjoint(self._counts):
-            self._exclude_cache(counts)
-        for key in _COUNTS.intersection(counts):
-            if number := count_in(counts, key):
+            self._exclude_cache(numbers)
+        for key in _COUNTS:
+            if number := getattr(numbers, key):
                 self._counts[key] = number
-        for key in _DETAILS.keys() & counts:
-            details, names = object_in(counts, key), _DETAILS[key]
-            if later := {name: number for name in names if (number := count_in(details, name))}:
+        for key in _DETAILS:
+            if (details := getattr(numbers, key)) is not None:
+                later = {name: number for name, number in asdict(details).items() if number}
                 self._counts[key] = self._counts.get(key, {}) | later
         if isinstance(iterations := counts.get("iterations"), list):
             self._counts["iterations"] = iterations
         is_delta = document.get("type") == "message_delta"
-        self.ended = self.ended or (is_delta and _usage_in(counts) is not None)
+        self.ended = self.ended or (is_delta and _usage_from(numbers) is not None)
 
-    def _exclude_cache(self, counts: Json) -> None:
+    def _exclude_cache(self, counts: _TokenCounts) -> None:
         """The first report of the cache: the input before it included the cache. DashScope and Kimi
         report it at the end, and there the input without it, which may be none."""
-        cache = sum(count_in(counts, key) or 0 for key in _CACHE & counts.keys())
+        cache = sum(getattr(counts, key) or 0 for key in _CACHE)
         if cache and (included := self._counts.pop("input_tokens", 0)):
-            has_input = count_in(counts, "input_tokens") is not None
+            has_input = counts.input_tokens is not None
             self._counts["input_tokens"] = 0 if has_input else max(included - cache, 0)
 
     def usage(self) -> Usage | None:
