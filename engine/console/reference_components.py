@@ -84,10 +84,11 @@ class Components:
             if key == "$ref" and not context.names
             else self._copy_member(str(key), item, node, context)
             for key, item in value.items()
-            if not (_is_extension(str(key), context) and _is_left_out(key, item))
+            if not _is_left_out(str(key), item, context)
         }
         if context.schema and not context.names:
-            return _convert_3_0(copied) if _is_3_0(node) else copied
+            version = str(node.library.document.value.get("openapi", ""))
+            return _convert_3_0(copied) if version.startswith("3.0") else copied
         return copied
 
     def _copy_member(self, key: str, value: object, node: Node, context: _Context) -> object:
@@ -162,14 +163,11 @@ class Components:
         return f"{choices[1]}.{number}"
 
 
-def _is_extension(key: str, context: _Context) -> bool:
-    """Whether a key is an extension: among names only those of responses are."""
-    return key.startswith("x-") and (not context.names or context.kind == "responses")
-
-
-def _is_left_out(key: str, value: object) -> bool:
-    """Whether an extension is for this program alone, or has a reference."""
-    return key == SOURCE_PATTERN or _has_reference(value)
+def _is_left_out(key: str, value: object, context: _Context) -> bool:
+    """Whether a member is an extension that is for this program alone or has a reference. Among
+    names only those of responses are extensions."""
+    is_extension = key.startswith("x-") and (not context.names or context.kind == "responses")
+    return is_extension and (key == SOURCE_PATTERN or _has_reference(value))
 
 
 def _has_reference(value: object) -> bool:
@@ -186,11 +184,6 @@ def _with_style_of_3(value: Json) -> Json:
     if value.get("in") in ("path", "header"):
         return {key: member for key, member in value.items() if key != "style"}
     return {**value, "style": SWAGGER_STYLES[value["style"]]}
-
-
-def _is_3_0(node: Node) -> bool:
-    """Whether the part is of OpenAPI 3.0, whose schemas are not JSON Schema."""
-    return str(node.library.document.value.get("openapi", "")).startswith("3.0")
 
 
 def _convert_3_0(schema: Json) -> Json:
