@@ -1,6 +1,6 @@
 """Whatever a config or a document says: a plan or problems, and never a traceback.
 
-The gate tries a sixth of the values at each place, `tox -e thorough` all of them.
+The gate tries a twelfth of the values at each place, `tox -e thorough` all of them.
 """
 
 import json
@@ -182,7 +182,7 @@ def numbered(document):
 
 @pytest.mark.parametrize(("number", "at"), numbered(CONFIG))
 def test_a_config_with_anything_at_one_place_is_planned_or_refused(folder, number, at):
-    for new in share([..., *ODD], number):
+    for new in share([..., *ODD], number, 12):
         check(make(changed(CONFIG, at, new)), new)
     check(make(renamed(CONFIG, at, "")), "an empty key")
 

@@ -1,4 +1,4 @@
-"""Batches through the vendors' SDKs, the shipped_with_files gateway and the mock."""
+"""Batches through the vendors' SDKs, the shipped gateway and the mock."""
 
 from __future__ import annotations
 

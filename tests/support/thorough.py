@@ -33,12 +33,13 @@ def changes(gate: int) -> int:
     return int(os.environ.get("MODELWAY_MUTATIONS", gate))
 
 
-def share(values: Sequence[T], number: int) -> Sequence[T]:
-    """Every sixth value, starting at `number` modulo 6; all values in a thorough run.
+def share(values: Sequence[T], number: int, every: int = _SHARE) -> Sequence[T]:
+    """Every sixth value, or as `every` says, starting at `number` modulo 6; all values in a
+    thorough run.
 
     With a running `number` each value is tried at every sixth place.
     """
-    return values if THOROUGH else values[number % _SHARE :: _SHARE]
+    return values if THOROUGH else values[number % every :: every]
 
 
 def some(values: Sequence[T], gate: int, whole: bool = THOROUGH) -> Sequence[T]:
