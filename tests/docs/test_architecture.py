@@ -65,8 +65,8 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> None:
-    """Besides `report`, which looks at responses only, `computing_turn`, which only heavy workers
-    have, `open_sealed`, `judge_batch`, `keep_upload`, `stream_body`,
+    """Besides `report_mismatches`, which looks at responses only, `computing_turn`, which only
+    heavy workers have, `open_sealed`, `judge_batch`, `keep_upload`, `stream_body`,
     `copy_files` and `stored_responses`, which only operations with objects have, `client_secret`,
     which only realtime sessions have, `token_carriers`, which authenticate reads,
     and `alternatives`, before the stages, with what it tries."""
@@ -74,7 +74,7 @@ def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> N
     named = {name.replace(" ", "_") for name in stages}
     others = {
         "token_carriers",
-        "report",
+        "report_mismatches",
         "computing_turn",
         "open_sealed",
         "judge_batch",

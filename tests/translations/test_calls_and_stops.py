@@ -129,6 +129,8 @@ FOREIGN_STOPS = {
     "max_new_tokens": "length",
     "content_filter": "filter",
     "sensitive": "filter",
+    "guardrail_intervened": "filter",
+    "PROHIBITED_CONTENT": "filter",
     "stop": "end",
     "STOP": "end",
     "eos_token": "end",

@@ -23,7 +23,10 @@ _FOREIGN_WORDS: dict[Stop, tuple[str, ...]] = {
         *("length", "max_tokens", "max_output_tokens", "model_length", "max_length"),
         *("max_new_tokens", "context_length_exceeded", "model_context_window_exceeded"),
     ),
-    "filter": ("content_filter", "content_filtered", "safety", "sensitive", "recitation"),
+    "filter": (
+        *("content_filter", "content_filtered", "safety", "sensitive", "recitation", "blocklist"),
+        *("prohibited_content", "image_safety", "spii", "guardrail_intervened"),
+    ),
     "tool_calls": ("tool_calls", "tool_call", "tool_use", "tooluse", "function_call"),
 }
 _FOREIGN_STOPS = {word: stop for stop, words in _FOREIGN_WORDS.items() for word in words}
