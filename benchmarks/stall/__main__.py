@@ -22,13 +22,14 @@ from contextlib import ExitStack
 from functools import partial
 from typing import NamedTuple
 
-from benchmarks.stall.callers import PER_SECOND, probe, send, send_many
+from benchmarks.stall.callers import CROWD, PER_SECOND, probe, send, send_at_once, send_many
 from benchmarks.stall.gateways import Gateway, running_gateway, running_upstream
 from benchmarks.stall.kinds import KINDS
 
 _REST = 0.5
 """Seconds of small requests before and after a large one."""
 _RELOAD = "a reload of 1,000 routes"
+_AT_ONCE = f"{CROWD:,} chats at once"
 
 
 class Waits(NamedTuple):
@@ -58,6 +59,10 @@ def main(rounds: int, names: list[str]) -> None:
         if any(name in _RELOAD for name in names or [""]):
             many = stack.enter_context(running_gateway("many", upstream))
             _print(_RELOAD, [_measure(many, many.reload) for _ in range(rounds)])
+        if any(name in _AT_ONCE for name in names or [""]):
+            plain = gateways["plain"]
+            crowd = partial(send_at_once, plain.port)
+            _print(_AT_ONCE, [_measure(plain, crowd) for _ in range(rounds)])
         if not names:
             plain = gateways["plain"]
             waits = _measure(plain, partial(send_many, plain.port))

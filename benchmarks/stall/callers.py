@@ -7,7 +7,7 @@ import json
 import socket
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from threading import Thread
 
 from websockets.sync.client import connect
@@ -20,6 +20,8 @@ from engine.mcp.protocol.revisions import LEGACY
 from tests.support.frames import CONT, KEY, MASK, TEXT, Peer, frame
 from tests.support.recording import Wire, request
 
+CROWD = 1_000
+"""Chats that are sent at once."""
 SECONDS, PER_SECOND = 10, 10
 """Seconds of mixed load, and its large requests per second."""
 
@@ -149,6 +151,24 @@ def send_many(port: int) -> None:
         senders[-1].start()
     for sender in senders:
         sender.join()
+
+
+def send_at_once(port: int) -> None:
+    """Send CROWD chats over connections that are opened as fast as they can be, and read their
+    answers."""
+    head = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
+    size = f"content-length: {len(BODY)}\r\nconnection: close\r\n\r\n"
+    message = f"POST {CHAT} HTTP/1.1\r\nhost: a\r\n{head}{size}".encode() + BODY
+    with ExitStack() as stack:
+        sockets = []
+        for _ in range(CROWD):
+            sock = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=120))
+            sock.sendall(message)
+            sockets.append(sock)
+        answers = [sock.recv(1 << 16) for sock in sockets]
+    others = [answer[:100] for answer in answers if not answer.startswith(b"HTTP/1.1 200 ")]
+    if others:
+        print(f"{len(others)} of {CROWD} chats: answered {others[0]!r}")
 
 
 def probe(port: int) -> None:

@@ -32,6 +32,10 @@ class Listener(StreamServer):
     """gevent's server on a listening socket, with `admission`. `idle` is given for the telemetry
     listener, which has reserved descriptors."""
 
+    max_accept = 1
+    """Connections of one turn of the loop: of very many that come at once, other workers take some,
+    and callers that are served already have turns between them."""
+
     def __init__(
         self,
         sock: Any,

@@ -184,10 +184,7 @@ class Worker(GeventWorker):
         handler = self._handler(sock)
         idle = self._telemetry_idle if handler.idle is self._telemetry_idle else None
         tls = {"ssl_context": ssl_context(self.cfg)} if self.cfg.is_ssl else {}
-        listener = Listener(sock, handler, Pool(self.worker_connections), admission, idle, **tls)
-        if self.role.workers > 1:
-            listener.max_accept = 1  # so that the workers share simultaneous connections
-        return listener
+        return Listener(sock, handler, Pool(self.worker_connections), admission, idle, **tls)
 
     def handle(self, listener: BaseSocket, client: GeventSocket, addr: object) -> None:
         """Serve a connection that this listening socket has accepted."""

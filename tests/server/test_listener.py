@@ -1,4 +1,4 @@
-"""What a listening socket does without file descriptors."""
+"""What a listening socket does with connections at once, and without file descriptors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import socket
 from typing import Any
 
 import gevent
+import gevent.socket
 from gevent.pool import Pool
 from gevent.server import StreamServer
 
@@ -36,3 +37,31 @@ def test_a_listener_without_descriptors_pauses_and_says_so_once(monkeypatch, cap
     server.stop()
     assert len(warnings) >= 3
     assert "Traceback" not in caplog.text
+
+
+def test_connections_that_come_at_once_are_accepted_in_turns_of_their_own() -> None:
+    admission = Admission(10, IdleConnections(), lambda address: b"")
+    sock = gevent.socket.socket(socket.AF_INET)
+    sock.bind(("127.0.0.1", 0))
+    sock.listen()
+    turns: list[int] = []
+    turn = 0
+
+    def count() -> None:
+        nonlocal turn
+        turn += 1
+
+    check = gevent.get_hub().loop.check()
+    server = Listener(sock, lambda *_: turns.append(turn), Pool(10), admission)
+    callers = [socket.create_connection(sock.getsockname()) for _ in range(5)]
+    check.start(count)
+    server.start()
+    with gevent.Timeout(10):
+        while len(turns) < len(callers):
+            gevent.sleep(0.01)
+    check.stop()
+    check.close()
+    server.stop()
+    for caller in callers:
+        caller.close()
+    assert len(set(turns)) == len(callers)
