@@ -40,7 +40,7 @@ from engine.exchange.stage_services import Services
 from engine.plan.plan import Plan
 from engine.plan.route import Route, routes_at
 from engine.relay.websocket.close_frames import token_revoked
-from engine.stages.report_mismatches import mismatches
+from engine.stages.report import mismatches
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
 from engine.telemetry.metrics.streams import session_collector
 from engine.upstream.admission.upstream_gates import gates_of, queue_collector

@@ -23,7 +23,7 @@ from engine.spec.parameter import Parameter, check_parameters
 from engine.spec.schemas.member_finder import Path
 from engine.spec.schemas.refusal_messages import Refusal, explain, find_refusal, place
 from engine.spec.schemas.schema_validator import SchemaValidator
-from engine.stages.report_mismatches import mismatches
+from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
 from engine.values.trees import value_at

@@ -65,7 +65,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> None:
-    """Besides `report_mismatches`, which looks at responses only, `computing_turn`, which only
+    """Besides `report`, which looks at responses only, `computing_turn`, which only
     heavy workers have, `open_sealed`, `judge_batch`, `keep_upload`, `stream_body`,
     `copy_files` and `stored_responses`, which only operations with objects have, `client_secret`,
     which only realtime sessions have, `token_carriers`, which authenticate reads,
@@ -74,7 +74,7 @@ def test_the_route_has_every_stage_that_a_route_can_have(stages: list[str]) -> N
     named = {name.replace(" ", "_") for name in stages}
     others = {
         "token_carriers",
-        "report_mismatches",
+        "report",
         "computing_turn",
         "open_sealed",
         "judge_batch",

@@ -22,7 +22,7 @@ from engine.stages.computing_turn import Watch, end_turn, in_parts, in_parts_if_
 from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.receive import receive
-from engine.stages.report_mismatches import report_responses
+from engine.stages.report import report_responses
 from engine.stages.validate import Checks, validate_body, validate_parameters
 from engine.values.build_cache import BuildCache
 

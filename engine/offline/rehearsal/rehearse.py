@@ -31,7 +31,7 @@ from engine.offline.rehearsal.stand_ins import (
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.plan import Plan
 from engine.plan.route import Route
-from engine.stages.report_mismatches import mismatches
+from engine.stages.report import mismatches
 from engine.stages.token_carriers import secret_in
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError, Malformed

@@ -14,7 +14,7 @@ from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from engine.spec.bodies.request_bodies import Bodies
 from engine.stages import alternatives
-from engine.stages.report_mismatches import mismatches
+from engine.stages.report import mismatches
 from engine.values.caller import digest
 from tests.support.each import each
 from tests.support.rehearsing import planned

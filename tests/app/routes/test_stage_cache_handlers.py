@@ -15,7 +15,7 @@ from engine.app.services.worker_services import services_of
 from engine.edge.inside_call import InsideCalls
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import placeholder, recorder
-from engine.stages.report_mismatches import mismatches
+from engine.stages.report import mismatches
 from engine.values.caller import digest
 from tests.support.rehearsing import planned
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.report_text import text
-from engine.stages.report_mismatches import mismatches
+from engine.stages.report import mismatches
 from tests.support import yaml_text
 from tests.support.rehearsing import (
     CONFIG,

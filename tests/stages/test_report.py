@@ -13,8 +13,8 @@ import pytest
 from engine.exchange.exchange import MISSING, Exchange, Response
 from engine.exchange.spooled_body import SpooledBody
 from engine.spec.bodies.response_schemas import ResponseValidators
-from engine.stages.report_mismatches import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
-from engine.stages.report_mismatches import mismatches as process_mismatches
+from engine.stages.report import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
+from engine.stages.report import mismatches as process_mismatches
 from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
 from tests.support.checking import checked
