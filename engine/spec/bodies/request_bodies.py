@@ -21,7 +21,7 @@ from engine.spec.bodies.body_parsers import (
 )
 from engine.spec.schemas.member_finder import MemberFinder
 from engine.spec.schemas.member_spellings import Spellings
-from engine.spec.schemas.refusal_messages import find_refusal
+from engine.spec.schemas.refusal_messages import explain
 from engine.spec.schemas.schema_validator import SchemaValidator
 from engine.values.errors import GatewayError
 from engine.values.media_types import OTHER_NAMES, body_kind, essence, is_binary, is_json
@@ -222,10 +222,8 @@ def _says_nothing(body: Body) -> bool:
 
 def check(rule: BodyRule, value: object) -> None:
     """Validate a parsed body. Raises GatewayError 400 with the place of the mistake."""
-    if rule.validator is not None:
-        refusal = find_refusal(rule.validator, value)
-        if refusal is not None:
-            raise refusal.error()
+    if rule.validator is not None and not rule.validator.is_valid(value):
+        raise explain(rule.validator, value).error()
 
 
 def use_documented_names(exchange: Exchange, spellings: Spellings) -> None:

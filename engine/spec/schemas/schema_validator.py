@@ -147,11 +147,10 @@ class SchemaValidator:
 
     def is_valid(self, value: object) -> bool:
         """Whether the schema accepts a JSON value. Raises GatewayError if that takes too long."""
-        if self._compiled is None:
-            self.compile()
+        compiled = self._compiled or self.compile()
         if self._slow is not None and self._slow.may_take_long(value):
             return self.judge_in_child(lambda: self.is_valid_here(value))
-        return self.is_valid_here(value)
+        return compiled.is_valid(value) or self._is_valid_as_integers(compiled, value)
 
     def may_take_long(self, value: object) -> bool:
         """Whether a pattern may take longer for a text of a JSON value than others should wait."""
@@ -172,8 +171,9 @@ class SchemaValidator:
     def is_valid_here(self, value: object) -> bool:
         """The same of a value for which no pattern takes long."""
         compiled = self._compiled or self.compile()
-        if compiled.is_valid(value):
-            return True
+        return compiled.is_valid(value) or self._is_valid_as_integers(compiled, value)
+
+    def _is_valid_as_integers(self, compiled: _Compiled, value: object) -> bool:
         integers = self._as_integers(value)
         return integers is not value and compiled.is_valid(integers)
 

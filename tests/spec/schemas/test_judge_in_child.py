@@ -88,8 +88,10 @@ def test_a_value_is_judged_here_unless_it_may_take_long(
 ) -> None:
     check(SHORT, slow)
     assert not children
-    refusal(b'{"m": "%b"}' % (b"a" * 2_000), slow)
+    refusal(b'{"m": "%b"}' % (b"a" * 5_000), slow)
     assert len(children) == 1
+    refusal(b'{"m": "%b"}' % (b"a" * 2_000), slow)  # a small body, and why it is refused
+    assert len(children) == 3
 
 
 def test_others_are_judged_as_everywhere(slow: SchemaValidator) -> None:
