@@ -470,12 +470,12 @@ def test_the_oddity_of_the_first_events_is_mended_in_all() -> None:
         (
             "anthropic",
             b'event: message_start\ndata: {"type": "message_start", "message": {"id":"m"}}\n\n'
-            b'data: {"type":"ping","text":"\\"type\\":\\"message_start\\""}\n\n'
-            b'data: {"type":"message_delta","delta":{}}\n\n',
+            b'event: ping\ndata: {"type":"ping","text":"\\"type\\":\\"message_start\\""}\n\n'
+            b'event: message_delta\ndata: {"type":"message_delta","delta":{}}\n\n',
             b'event: message_start\ndata: {"type": "message_start", "message": {'
             b'"usage":{"input_tokens":0,"output_tokens":0},"id":"m"}}\n\n'
-            b'data: {"type":"ping","text":"\\"type\\":\\"message_start\\""}\n\n'
-            b'data: {"usage":{"input_tokens":0,"output_tokens":0},'
+            b'event: ping\ndata: {"type":"ping","text":"\\"type\\":\\"message_start\\""}\n\n'
+            b'event: message_delta\ndata: {"usage":{"input_tokens":0,"output_tokens":0},'
             b'"type":"message_delta","delta":{}}\n\n',
         ),
         (
@@ -501,6 +501,36 @@ WHOLE = b'event: message_start\ndata: {"type":"message_start","message":{"usage"
 def test_events_that_sdks_read_are_not_mended(kind: str, event: bytes) -> None:
     clean = cleaner(kind)
     assert clean.mend(clean.feed(event)) is event
+
+
+UNNAMED = [
+    b'data: {"type":"message_start","message":{"usage":{}}}\n\n',
+    b'data: { "type": "ping"}\n\n',
+    b'data: {"type":"content_block_delta","delta":{"text":"\\n\\ndata: {\\"type\\":\\"x\\""}}\n\n',
+]
+NAMES = (b"message_start", b"ping", b"content_block_delta")
+
+
+def test_events_of_anthropic_get_the_names_that_they_have_in_their_data() -> None:
+    named = [b"event: %b\n%b" % pair for pair in zip(NAMES, UNNAMED, strict=True)]
+    stream = cleaner("anthropic")
+    assert stream.mend(stream.feed(UNNAMED[0])) == named[0]
+    assert stream.feed(UNNAMED[1] + UNNAMED[2][:9]) == named[1]
+    assert stream.feed(UNNAMED[2][9:] + b": ping\n\n" + UNNAMED[1] + UNNAMED[2]) == b"".join(
+        [named[2], b": ping\n\n", named[1], named[2]]
+    )
+    stream.feed(UNNAMED[0][:-1])
+    assert stream.finish() == named[0]
+    odd, usage = (
+        b'data: {"type":"message_start","message":{"id":"m"}}',
+        b'"usage":{"input_tokens":0',
+    )
+    both = stream.feed(odd + b"\n\n")
+    assert both.startswith(b'event: message_start\ndata: {"type"')
+    assert usage in both
+    whole = cleaner("anthropic")
+    assert whole.mend(whole.feed(b"".join(named))) == b"".join(named)
+    assert whole.feed(named[2]) is named[2]
 
 
 @each("kind", ["openai", "anthropic"])

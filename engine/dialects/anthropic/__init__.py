@@ -161,18 +161,22 @@ if (block?.type === "text") console.log(block.text);""",
 )
 
 _ODDITY = re.compile(
-    rb"(?m)"
+    rb'(?m)(?:\A|(?<=\n\n))(?=data: ?\{\s*+"type"\s*+:\s*+"(\w++)")|'
     + (UNTYPED % rb"(?:message|content_block)_[a-z]+")
     + rb'|^data: \{(?=[^\n]*"type"\s*:\s*"message_(?:start|delta)")(?![^\n]*"usage")'
     rb'(?:[^\n]*?"message"\s*:\s*\{)?(?!\s*\})'
 )
-"""Events whose type is their name alone, and the beginning and end of a message without usage,
-which SDKs read (https://github.com/anthropics/claude-code/issues/46932)."""
+"""Events whose name is their type alone, over which SDKs pass
+(https://github.com/earendil-works/pi/issues/1983), events whose type is their name alone, and the
+beginning and end of a message without usage, which SDKs read
+(https://github.com/anthropics/claude-code/issues/46932)."""
 
 
 def _remedy(odd: re.Match[bytes]) -> bytes:
     if odd[1]:
-        return with_type(odd[1], odd[2])
+        return b"event: %b\n" % odd[1]
+    if odd[2]:
+        return with_type(odd[2], odd[3])
     return odd[0] + b'"usage":{"input_tokens":0,"output_tokens":0},'
 
 

@@ -34,7 +34,7 @@ class StreamRules(Struct, frozen=True, kw_only=True):
 
 DEFAULT_RULES = StreamRules()
 
-UNTYPED = rb'^event: (%b)\ndata: \{(?![^\n]*"type"\s*:\s*"\1")(\s*\})?'
+UNTYPED = rb'^event: (?P<name>%b)\ndata: \{(?![^\n]*"type"\s*:\s*"(?P=name)")(\s*\})?'
 """An event whose type, one of a pattern, is its name alone: two groups, the second at its end."""
 
 
