@@ -91,8 +91,10 @@ def test_it_is_for_operators_and_not_on_the_listener_of_the_api(front: Running) 
 
 
 def test_the_data_is_the_same_for_all_who_ask_within_a_second(front: Running) -> None:
-    answers = [ask(front.telemetry, request("/operations.json")) for _ in range(5)]
-    assert len({json.dumps(answer.json()["time"]) for answer in answers}) <= 2
+    begin = time.monotonic()
+    answers = [ask(front.telemetry, request("/operations.json")) for _ in range(20)]
+    seconds = int(time.monotonic() - begin)  # several on a busy machine
+    assert len({json.dumps(answer.json()["time"]) for answer in answers}) <= 2 + seconds
     text = answers[0].body.decode()
     assert not [secret for secret in SECRETS.values() if secret in text]
     assert "sha256" not in text
