@@ -22,6 +22,8 @@ defaults
     timeout client 120s
     timeout server 120s
     timeout http-keep-alive 120s
+    # By default a check ends with its interval, so that on a busy machine no gateway counts as up.
+    timeout check 3s
     retries 3
     # A request that no gateway has got may go to another one; no other is sent twice.
     retry-on conn-failure
