@@ -154,7 +154,8 @@ class RemoteServer:
                 exchange.record.code = "tool_error"
                 if error.code == 0 and answer.status >= 300:
                     raise _of_status(answer.status, self.upstream.name) from error
-                return text_result(str(error), is_error=True)
+                text = f"{error}\n{error.data}" if error.data else str(error)
+                return text_result(text, is_error=True)
         raise AssertionError("the last attempt returns or raises")
 
     def _session_or_error(self, key: Hashable, exchange: Exchange) -> RemoteSession:

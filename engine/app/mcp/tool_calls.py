@@ -44,6 +44,7 @@ from engine.mcp.protocol.results import (
 from engine.mcp.protocol.revisions import head_of
 from engine.mcp.protocol.server import Refusal, Reply, Request, Server, ToolCall
 from engine.mcp.remote.listing import RemoteTool
+from engine.mcp.remote.results import result_of_schema
 from engine.mcp.tool import Tool
 from engine.process.loop_turn import await_turn
 from engine.values.client_address import Network, caller_address
@@ -258,8 +259,8 @@ class ToolCalls:
             result = prepared.server.call(tool, call.arguments, exchange, caller, prepared.address)
         except AbortConnection as error:
             result = _broken_off(error)
-        if tool.output_schema is not None and not (result.structured or result.is_error):
-            result = replace(result, is_error=True)  # which clients refuse otherwise
+        if tool.output_schema is not None:
+            result = result_of_schema(result)
         return self._server.reply(call.request, result)
 
 

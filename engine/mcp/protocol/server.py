@@ -148,7 +148,7 @@ class Server:
     def reply(self, request: Request, tool_result: ToolResult) -> Reply:
         """The answer to a request for a call, of its result."""
         is_modern, key, structured = request.revision == MODERN, b"", tool_result.structured
-        if structured and not tool_result.is_error and (is_modern or tool_result.is_object):
+        if structured and (is_modern or tool_result.is_object):
             key = b',"structuredContent":'
         else:
             structured = b""

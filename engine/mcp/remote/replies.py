@@ -21,15 +21,17 @@ from engine.process.preemption import PREEMPTION
 
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _MAX_TEXT = 500
+_MAX_DATA = 4_000
 
 
 class RemoteError(Exception):
     """A server did not answer as it should, or with an error; `str` says so. `code` is that of its
-    JSON-RPC error, 0 without one."""
+    JSON-RPC error, 0 without one; `data` the beginning of what that says besides, as JSON, for the
+    caller alone."""
 
-    def __init__(self, message: str, code: int = 0) -> None:
+    def __init__(self, message: str, code: int = 0, data: str = "") -> None:
         super().__init__(message)
-        self.code = code
+        self.code, self.data = code, data
 
 
 class ReplyReader:
@@ -114,7 +116,8 @@ class ReplyReader:
 def _error_of(error: object) -> RemoteError:
     if not isinstance(error, dict):
         return RemoteError("The server answered with an error.")
-    code, message = error.get("code"), error.get("message")
+    code, message, data = error.get("code"), error.get("message"), error.get("data")
     text = message[:_MAX_TEXT] if isinstance(message, str) else "without a message"
     number = code if type(code) is int else 0
-    return RemoteError(f"The server answered with error {number}: {text}", number)
+    more = "" if data is None else orjson.dumps(data)[:_MAX_DATA].decode("utf-8", "ignore")
+    return RemoteError(f"The server answered with error {number}: {text}", number, more)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from engine.mcp.protocol.results import MAX_RESULT, ToolResult, text_result
 
@@ -41,6 +42,18 @@ def remote_result(document: Mapping[str, Any]) -> ToolResult:
     if body and not valid:
         valid.append({"type": "text", "text": body.decode()})
     return ToolResult(valid, body, is_object=type(structured) is dict, is_error=is_error)
+
+
+def result_of_schema(result: ToolResult) -> ToolResult:
+    """The result as clients take it of a tool with an output schema. Without structured content it
+    is an error. With some, an error has that as text: the TypeScript SDK (1.x) and its inspector
+    hold it against the schema, and show their complaint in place of what happened."""
+    if not result.is_error:
+        return result if result.structured else replace(result, is_error=True)
+    content, text = [*result.content], {"type": "text", "text": result.structured.decode()}
+    if result.structured and text not in content:
+        content.append(text)
+    return replace(result, content=content, structured=b"")
 
 
 def _part(part: object) -> dict[str, Any] | None:

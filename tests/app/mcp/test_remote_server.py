@@ -163,7 +163,10 @@ def test_a_status_of_a_server_is_an_error_of_the_tool(far, status, text):
         (b"[]", "no result"),
         (b"x", "not JSON"),
         (b"", "not JSON"),
-        (b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}', "error -1: no"),
+        (
+            b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no","data":[7]}}',
+            "error -1: no\n[7]",
+        ),
         (b'{"a":' * 100 + b"1" + b"}" * 100, "levels"),
     ],
 )
@@ -171,6 +174,24 @@ def test_an_answer_that_is_none_is_an_error_of_the_tool(far, body, text):
     result = far(Script(raw={"tools/call": answer(body)})).result("far_show", token=ALICE)
     assert result["isError"] is True
     assert text in result["content"][0]["text"]
+
+
+def test_an_error_keeps_its_structured_content(far):
+    failed = {"content": [], "structuredContent": {"reason": "full"}, "isError": True}
+    result = far(Script(results={"show": failed})).result("far_show", token=ALICE)
+    assert (result["isError"], result["structuredContent"]) == (True, {"reason": "full"})
+
+
+def test_an_error_of_a_tool_with_a_schema_has_no_structured_content(far):
+    failed = {"content": [], "structuredContent": {"reason": "full"}, "isError": True}
+    schema = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
+    script = Script(tools=[tool("show", outputSchema=schema)], results={"show": failed})
+    gateway = far(
+        script, lambda text: text.replace("path: /mcp,", "path: /mcp, output_schemas: true,")
+    )
+    result = gateway.result("far_show", token=ALICE)
+    assert (result["isError"], "structuredContent" in result) == (True, False)
+    assert "full" in result["content"][0]["text"]
 
 
 def test_a_server_that_wants_more_input_gets_none(far):

@@ -166,7 +166,7 @@ def test_a_tool_that_a_token_may_not_call_is_as_unknown_as_one_that_does_not_exi
         (True, ToolResult([], b"[1]"), [1]),
         (False, ToolResult([], b'{"a":1}', is_object=True), {"a": 1}),
         (False, ToolResult([], b"[1]"), None),
-        (True, ToolResult([], b'{"a":1}', is_object=True, is_error=True), None),
+        (True, ToolResult([], b'{"a":1}', is_object=True, is_error=True), {"a": 1}),
         (True, text_result("x"), None),
     ],
 )

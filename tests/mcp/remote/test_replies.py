@@ -67,6 +67,14 @@ def test_what_is_no_answer_is_an_error(document, words):
         assert len(str(raised.value)) < 600
 
 
+@each("data, text", [({"a": "b"}, '{"a":"b"}'), ("y" * 9_000, '"' + "y" * 3_999), (None, "")])
+def test_the_data_of_an_error_is_kept_apart_and_bounded(data, text):
+    document = {"jsonrpc": "2.0", "id": 7, "error": {"code": -1, "message": "x", "data": data}}
+    with pytest.raises(RemoteError, match=r"error -1: x$") as raised:
+        read(json.dumps(document).encode(), "application/json", size=10_000)
+    assert raised.value.data == text
+
+
 def test_more_bytes_than_the_bound_are_not_read():
     with pytest.raises(RemoteError, match="more than 100 bytes"):
         read(event(ANSWER) * 9, most=100, size=101)

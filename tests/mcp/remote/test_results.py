@@ -1,6 +1,6 @@
 """Results of other servers: what clients can read, and no more."""
 
-from engine.mcp.remote.results import MAX_PARTS, remote_result
+from engine.mcp.remote.results import MAX_PARTS, remote_result, result_of_schema
 from tests.support.each import each
 
 TEXT = {"type": "text", "text": "a"}
@@ -54,6 +54,34 @@ def test_structured_content_and_errors_pass():
     result = remote_result({"structuredContent": {"a": 1}, "isError": True})
     assert (result.structured, result.is_object, result.is_error) == (b'{"a":1}', True, True)
     assert result.content == [{"type": "text", "text": '{"a":1}'}]
+
+
+@each(
+    "document, content, structured, is_error",
+    [
+        ({"content": [TEXT], "structuredContent": {}}, [TEXT], b"{}", False),
+        ({"content": [TEXT]}, [TEXT], b"", True),
+        ({"content": [TEXT], "isError": True}, [TEXT], b"", True),
+        (
+            {"content": [TEXT], "structuredContent": {"b": 1}, "isError": True},
+            [TEXT, {"type": "text", "text": '{"b":1}'}],
+            b"",
+            True,
+        ),
+        (
+            {"structuredContent": {"b": 1}, "isError": True},
+            [{"type": "text", "text": '{"b":1}'}],
+            b"",
+            True,
+        ),
+    ],
+)
+def test_an_error_of_a_tool_with_a_schema_has_its_structure_as_text(
+    document, content, structured, is_error
+):
+    result = result_of_schema(remote_result(document))
+    assert result.content == content
+    assert (result.structured, result.is_error) == (structured, is_error)
 
 
 def test_structured_content_is_bounded():
