@@ -21,6 +21,7 @@ _DATA = re.compile(rb"^data: (.*)", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
 _NUMBERS = (b"NaN", b"Infinity")
 _JOINT = re.compile(r"\}\s*+\{")
+_BLANKS = re.compile(r"\s*+")
 _DECODER = json.JSONDecoder()
 _STRING_OR_NUMBER = re.compile(STRING + rb"?|NaN|-?Infinity", re.DOTALL)
 """A string may lack its end: a search that began again at each quotation mark in it would take the
@@ -62,23 +63,39 @@ def whole_object(text: str) -> str:
 def joined_objects(text: str) -> list[str]:
     """The texts of objects one behind the other, each once and without an empty one before others;
     the last may be the beginning of one. Any other text alone."""
-    objects, rest = list[str](), text
-    while _JOINT.search(rest):
-        first, rest = _first_object(rest)
-        if not first or rest[:1] != "{":
+    last_joint = max((joint.start() for joint in _JOINT.finditer(text)), default=-1)
+    if last_joint < 0:
+        return [text]
+    objects, at = dict[str, None](), _next_place(text, 0)
+    while at <= last_joint:
+        end = _end_of_object(text, at)
+        following = _next_place(text, end)
+        if end == at or text[following : following + 1] != "{":
             return [text]
-        objects += [first] if first not in ("{}", *objects) else []
-    return objects if rest in objects else [*objects, rest]
+        objects[text[at:end]] = None
+        at = following
+    objects.pop("{}", None)
+    return [*(objects | {text[at:]: None})]
+
+
+def _next_place(text: str, start: int) -> int:
+    """The place of the next character that is not white space."""
+    return _BLANKS.match(text, start).end()  # type: ignore[union-attr]  # it matches everywhere
 
 
 def _first_object(text: str) -> tuple[str, str]:
     """The text of an object that a text begins with, "" for none, and what is behind it."""
     text = text.lstrip()
-    try:
-        end = _DECODER.raw_decode(text)[1] if text[:1] == "{" else 0
-    except (ValueError, RecursionError):
-        end = 0
+    end = _end_of_object(text, 0)
     return text[:end], text[end:].lstrip()
+
+
+def _end_of_object(text: str, start: int) -> int:
+    """Where the object that begins at a place ends; `start` for none."""
+    try:
+        return _DECODER.raw_decode(text, start)[1] if text.startswith("{", start) else start
+    except (ValueError, RecursionError):
+        return start
 
 
 def event_json(event: bytes) -> Any:
