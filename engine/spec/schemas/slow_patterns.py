@@ -34,10 +34,11 @@ _STEPS = 250_000
 _PIECE = 1_000
 """Characters that a pattern with many places is tried with at once."""
 
-_LOOKS_AROUND = r"\(\?(?:<?[=!]|>)|\\[1-9k]"
+_LOOKS_AROUND = r"\(\?(?:<?[=!]|>)|\\[1-9k]|[*+?}]\+"
+"""Also a possessive repetition, `a++`: it has the engine of those that look around."""
 _looks_around = re.compile(_LOOKS_AROUND).search
 _may_be_slow = re.compile(rf"{_LOOKS_AROUND}|\{{\d").search
-_PLAIN = re.compile(r"\\[^1-9k]|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
+_PLAIN = re.compile(r"\\[pPux]\{[^}]*\}|\\[^1-9k]|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 """A class, or an escape that refers to nothing."""
 _ATOM = re.compile(r"\\[pPux]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 """An escape or a class: one character of a text."""

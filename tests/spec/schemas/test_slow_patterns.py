@@ -32,6 +32,7 @@ def patterns_of(*patterns: str) -> SlowPatterns:
         {"pattern": "^(?:[a-z]{3}){64}$"},
         {"pattern": "[0-9]{3}-[0-9]{4}"},
         {"pattern": r"^\\1{1,64}[(?=]$"},
+        {"pattern": r"^\p{L}+[*+]+\++$"},
         {"properties": {"pattern": {"type": "string"}}, "description": "(?=a) {10}"},
         {"pattern": "(?=a"},  # the engine compiles no such pattern
     ],
@@ -46,6 +47,7 @@ def test_most_patterns_take_no_longer_than_a_text_is_long(schema: Any) -> None:
         {"pattern": "^(?!.*--)[a-z-]+$"},
         {"items": {"anyOf": [{"pattern": r"(a|b)\1"}]}},
         {"patternProperties": {"(?<=a)b": {}}},
+        {"pattern": "(?:a++|a)+b"},
         {"pattern": "a.{0,200}b"},
         {"pattern": "^[a-z]{1,50}(?:-[a-z]{1,50}){3}$"},
         {"pattern": "^a|[a-z]{1,50}$"},
