@@ -7,6 +7,7 @@ Transcriptions are paid by the second, and many answers do not say how many ther
 from __future__ import annotations
 
 import re
+import struct
 
 from engine.dialects.interface.usage_counts import MAX_SECONDS
 
@@ -19,7 +20,16 @@ CUES = 4_096
 BYTES_PER_SECOND = 8_000
 """Of a file whose head does not say it: 64 kbit/s, between speech in Opus and music in MP3."""
 
-_WAV_RATE = re.compile(rb"RIFF....WAVE.{0,4096}?fmt .{12}(....)", re.DOTALL)
+_MOST = 192_000 * 2 * 4
+"""The most bytes of a second that a head is believed: stereo of 192 kHz, in 32 bits."""
+
+_MOST_PACKED = 40_000
+"""The most of a compressed recording: 320 kbit/s."""
+
+_WAV_FORMAT = re.compile(rb"RIFF....WAVE.{0,4096}?fmt .{4}(.{16})", re.DOTALL)
+_SAMPLES, _LOGARITHMIC = (0x0001, 0x0003, 0xFFFE), (0x0006, 0x0007)
+"""The formats of WAV whose samples are not compressed, and those with one byte for each."""
+
 _FLAC_INFO = re.compile(rb"fLaC[\x00\x80]\x00\x00\x22.{10}(.{8})", re.DOTALL)
 _MP3_FRAME = re.compile(rb"\xff[\xe2\xe3\xf2\xf3\xfa\xfb]([\x10-\xef])")
 _KILOBITS = {
@@ -33,25 +43,38 @@ _CUE = re.compile(rb"-->\s*+(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3}))?
 
 def seconds_of(head: bytes, size: int) -> float:
     """The seconds of a recording of `size` bytes that begin with the head: exact for WAV and FLAC,
-    by the first bit rate for MP3, and by BYTES_PER_SECOND for any other."""
+    by the first bit rate for MP3, and by BYTES_PER_SECOND for any other. A caller may write a head
+    that makes them few, so no recording has more bytes of a second than its samples would need."""
     if (stream_info := _FLAC_INFO.match(head)) is not None:
         numbers = int.from_bytes(stream_info[1], "big")
         rate, samples = numbers >> 44, numbers & (1 << 36) - 1
         if rate and samples:
-            return min(samples / rate, MAX_SECONDS)
+            bits = ((numbers >> 41 & 7) + 1) * ((numbers >> 36 & 31) + 1)
+            fewest = size / min(rate * bits / 8, _MOST)
+            return min(max(samples / rate, fewest), MAX_SECONDS)
     return min(size / _byte_rate(head), MAX_SECONDS)
 
 
 def _byte_rate(head: bytes) -> int:
     """The bytes of a second."""
-    if (wave := _WAV_RATE.match(head)) is not None:
-        return int.from_bytes(wave[1], "little") or BYTES_PER_SECOND
+    if (wave := _WAV_FORMAT.match(head)) is not None:
+        return _wave_rate(*struct.unpack("<HHIIHH", wave[1])) or BYTES_PER_SECOND
     if head[:3] == b"ID3" or head[:1] == b"\xff":
         frame = _MP3_FRAME.search(head, _tag_size(head))
         if frame is not None:
             is_first = head[frame.start() + 1] >= 0xFA
             return _KILOBITS[is_first][frame[1][0] >> 4] * 125
     return BYTES_PER_SECOND
+
+
+def _wave_rate(kind: int, channels: int, rate: int, byte_rate: int, _block: int, bits: int) -> int:
+    """The bytes of a second of a WAV: by its samples, as decoders read them, where they are not
+    compressed."""
+    if kind in _SAMPLES:
+        return min(rate * channels * bits // 8, _MOST)
+    if kind in _LOGARITHMIC:
+        return min(rate * channels, _MOST)
+    return min(byte_rate, _MOST_PACKED)
 
 
 def _tag_size(head: bytes) -> int:

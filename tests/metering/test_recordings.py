@@ -1,6 +1,7 @@
 """The seconds of recordings and of subtitles."""
 
 import io
+import struct
 import wave
 
 import pytest
@@ -30,6 +31,11 @@ def tagged(audio, picture):
     return b"ID3\4\0\0" + size + b"\xff\xfb\x10\0" * (picture // 4) + audio
 
 
+def wav_head(kind, rate, byte_rate, bits):
+    numbers = struct.pack("<IHHIIHH", 16, kind, 1, rate, byte_rate, 1, bits)
+    return b"RIFF\xff\xff\xff\xffWAVEfmt " + numbers + b"data"
+
+
 MPEG_1, MPEG_2 = b"\xff\xfb\x90\xc4", b"\xff\xf3\x40\xc4"  # 128 and 32 kbit/s
 
 
@@ -52,6 +58,22 @@ MPEG_1, MPEG_2 = b"\xff\xfb\x90\xc4", b"\xff\xf3\x40\xc4"  # 128 and 32 kbit/s
 )
 def test_the_seconds_of_a_file(head, size, seconds):
     assert seconds_of(head, size or len(head)) == pytest.approx(seconds, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("head", "size", "fewest"),
+    [
+        (wav_head(1, 16_000, 0xFFFFFFFF, 16), 32_000 * 600, 600),
+        (wav_head(7, 8_000, 0xFFFFFFFF, 8), 8_000 * 600, 600),
+        (wav_head(0x55, 16_000, 0xFFFFFFFF, 0), 40_000 * 600, 600),
+        (wav_head(1, 0xFFFFFFFF, 1, 0xFFFF), 25_000_000, 16),
+        (wav_head(1, 16_000, 32_000, 0), 8_000, 1),
+        (flac(16_000, 15 << 36 | 1), 32_000 * 600, 600),  # of 16 bits
+        (flac(0xFFFFF, 255 << 36 | 1), 25_000_000, 16),
+    ],
+)
+def test_no_head_of_a_caller_makes_a_long_recording_short(head, size, fewest):
+    assert fewest <= seconds_of(head, size) < fewest * 1.1
 
 
 @given(st.binary(max_size=300), st.sampled_from([b"", b"RIFF", b"fLaC", b"ID3", b"\xff\xfb"]))
