@@ -160,7 +160,7 @@ class _MessageBlocks(_Original):
             if name == "partial_json":
                 self._inputs[index] = self._inputs.get(index, "") + str(value or "")
             elif name == "citation":
-                block["citations"] = [*(block.get("citations") or ()), value]
+                _note(block, {"citations": [value]}, frozenset(), joins=True)
             elif name != "type":
                 _note(block, {name: value}, frozenset(), joins=True)
 
@@ -190,8 +190,11 @@ def _note(members: Json, source: Any, known: frozenset[str], *, joins: bool = Fa
         if name in known or value in _BLANK:
             continue
         earlier: Any = members.get(name)
-        is_joined = joins and isinstance(value, str | list) and type(earlier) is type(value)
-        members[name] = earlier + value if is_joined and name not in _WORDS else value
+        is_joined = joins and type(earlier) is type(value) and name not in _WORDS
+        if is_joined and isinstance(value, list):
+            earlier.extend(value)  # a new list for each delta would take the square of their number
+        else:
+            members[name] = earlier + value if is_joined and isinstance(value, str) else value
 
 
 _ORIGINALS: dict[str, type[_Original]] = {
@@ -212,7 +215,7 @@ class _Assembler(StreamTranslator):
 
     def event(self, data: bytes) -> bytes:
         if self._original.add(json_object(data)):
-            return b""
+            return self._add((), len(data))  # it counts for the bound of an answer
         output = super().event(data)
         if self.ended and data.startswith(b"{"):
             with suppress(msgspec.DecodeError):  # it is none of these, and is put together
