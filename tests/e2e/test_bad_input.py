@@ -462,6 +462,7 @@ def test_model_named_twice_in_the_query_is_refused(port: int) -> None:
     [
         ([AUTH, "Authorization: Bearer x"], (400, 401)),
         (["Authorization: Bearer x", AUTH], (400, 401)),
+        ([AUTH, JSON], (400, 415)),
         ([AUTH, f"{JSON}; charset=utf-8"], (400, 415)),
         ([AUTH, "Content-Type: text/plain"], (400, 415)),
         ([AUTH, "Content-Length: 3"], 400),

@@ -31,8 +31,8 @@ _END = b"\r\n\r\n"
 _is_length = re.compile("[0-9]{1,100}").fullmatch
 _ABOUT_MESSAGE = frozenset({"HTTP_CONNECTION", "HTTP_EXPECT", "HTTP_TRANSFER_ENCODING"})
 _SINGLE = frozenset(map(environ_key, SINGLE_HEADERS))
-_NEVER_TWICE = frozenset({"HTTP_HOST", "CONTENT_LENGTH"})
-"""Not even with the same value: a proxy may have read another one (RFC 9112)."""
+_NEVER_TWICE = frozenset({"HTTP_HOST", "CONTENT_LENGTH", "CONTENT_TYPE"})
+"""Not even with the same value, as for gunicorn: a proxy may have read another one (RFC 9112)."""
 _UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
 _OF_BODIES = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH", "TRANSFER_ENCODING"})
 """What a proxy may take for the name with a dash."""

@@ -1,8 +1,6 @@
 """Sums by the values of a tag: as many as are read, kept for as long as rows, filled by both
 migrations and inserts."""
 
-from alembic import command
-from alembic.config import Config
 from msgspec.structs import replace
 from sqlalchemy import func, select
 
@@ -11,6 +9,7 @@ from engine.stores.database.schema import ledger_tags
 from engine.stores.database.sums import UsageFilter
 from engine.stores.database.usage import UsageTable
 from engine.stores.ledger_entry import Entry
+from tests.support.release import downgrade
 
 DAY = 86_400
 STARTS = func.count(ledger_tags.c.start)
@@ -96,16 +95,9 @@ def test_the_retention_deletes_days(records):
 
 
 def old_rows(database, *rows):
-    """Insert rows before the step that makes the sums."""
-    config = Config()
-    config.set_main_option("script_location", str(migrate.FOLDER))
-
-    def downgrade(connection):
-        config.attributes["connection"] = connection
-        command.downgrade(config, "r0012")
-
-    database.write(downgrade)
+    """Insert rows that are there before the step that makes the sums."""
     UsageTable(database).insert(rows)
+    downgrade(database, "r0012")
     migrate.upgrade(database)
 
 

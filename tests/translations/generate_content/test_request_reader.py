@@ -123,7 +123,7 @@ def test_only_a_request_to_store_is_a_loss() -> None:
     [
         ({"contents": "Hi"}, "contents"),
         ({"contents": [1]}, "contents[0]"),
-        ({"contents": [{"role": "assistant"}]}, "contents[0].role"),
+        ({"contents": [{"role": "system"}]}, "contents[0].role"),
         ({"contents": [{"role": 1}]}, "contents[0].role"),
         ({"contents": [{"parts": {}}]}, "contents[0].parts"),
         ({"contents": [{"parts": ["a"]}]}, "contents[0].parts[0]"),
