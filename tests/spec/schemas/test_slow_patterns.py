@@ -84,6 +84,13 @@ def test_to_find_it_takes_little_time() -> None:
     assert time.thread_time() - begin < 20 * module.MAX_SECONDS
 
 
+def test_many_patterns_take_little_time_as_well() -> None:
+    patterns = patterns_of(*(f"(?=.*b)(?!.*--)c{{{n}}}(?:[ab]|a)*x$" for n in range(300)))
+    begin = time.thread_time()
+    assert patterns.may_take_long("a" * 1_400)
+    assert time.thread_time() - begin < 0.3  # 8 ms; 1.3 s if all are tried
+
+
 def test_many_texts_are_judged_elsewhere_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     patterns = patterns_of("(?<!x)a+b")
     value = ["aab"] * 10
