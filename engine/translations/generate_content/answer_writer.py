@@ -111,6 +111,9 @@ class _CandidateWriter(events.BlockWriter[Json | None]):
         self._block = block
         if isinstance(block, neutral.Text | neutral.Refusal | neutral.Reasoning | neutral.ToolCall):
             self._has_refusal = self._has_refusal or isinstance(block, neutral.Refusal)
+            is_text = isinstance(block, neutral.Text | neutral.Refusal)
+            if is_text and self.answer_end and self._signature is not None:
+                return self._signed({"text": ""})  # clients end a text at a part with a signature
             return None
         part = _media(block) if isinstance(block, neutral.Media) else None
         return None if part is None else self._signed(part)
