@@ -158,7 +158,9 @@ class _MessageBlocks(_Original):
             return
         for name, value in delta.items():
             if name == "partial_json":
-                self._inputs[index] = self._inputs.get(index, "") + str(value or "")
+                text = self._inputs.pop(index, "")
+                text += str(value or "")  # grows in place: nothing else has it
+                self._inputs[index] = text
             elif name == "citation":
                 _note(block, {"citations": [value]}, frozenset(), joins=True)
             elif name != "type":
@@ -193,8 +195,12 @@ def _note(members: Json, source: Any, known: frozenset[str], *, joins: bool = Fa
         is_joined = joins and type(earlier) is type(value) and name not in _WORDS
         if is_joined and isinstance(value, list):
             earlier.extend(value)  # a new list for each delta would take the square of their number
+        elif is_joined and isinstance(value, str):
+            members[name] = ""  # nothing else has the text then, and it grows in place
+            earlier += value
+            members[name] = earlier
         else:
-            members[name] = earlier + value if is_joined and isinstance(value, str) else value
+            members[name] = value
 
 
 _ORIGINALS: dict[str, type[_Original]] = {
