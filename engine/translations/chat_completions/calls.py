@@ -114,7 +114,9 @@ class AnnouncedCalls:
         if call.arguments == "{}" and arguments:
             call.arguments = ""
         if call.arguments or arguments.strip() not in ("", "null"):  # some write these for none
-            call.arguments += arguments
+            text, call.arguments = call.arguments, ""
+            text += arguments  # grows in place: nothing else has it
+            call.arguments = text
         is_text = call.arguments[:1] == '"'  # whose end alone shows that it is one of an object
         if is_text or call.name == WRAPPER:
             return False
